@@ -93,6 +93,7 @@ typedef struct slc_cli_option {
     bool required;     /* older way to say SLC_CLI_NEEDED */
     const char *takes; /* "--name takes THIS, not 'x'", "--name THIS" of "is …"; NULL: the kind's words */
     const char *least, *less; /* in words, "1ps" and "shorter": "--name has 1ps at least: 0.5ps is shorter" */
+    const char *off; /* a word in place of a time, which is then -1, or of a range, 0 to infinity; or NULL */
     const slc_cli_choice *choice; /* of choices */
     /* Of an output or input that is more than one file: its i-th file's name, which the caller frees, NULL
      * after the last. NULL: the name is the file. */
@@ -104,7 +105,7 @@ typedef struct slc_cli_option {
 /* NOLINTBEGIN(bugprone-macro-parentheses): rows of a table, of names of types and members. */
 #define SLC_CLI_MEMBER(kind, o, m) kind, offsetof(o, m), sizeof(((o *)0)->m)
 #define SLC_CLI_ROW(kind, o, m, low, high, takes, choice, files)                                             \
-    SLC_CLI_MEMBER(kind, o, m), low, high, false, takes, NULL, NULL, choice, files
+    SLC_CLI_MEMBER(kind, o, m), low, high, false, takes, NULL, NULL, NULL, choice, files
 #define SLC_CLI_PLAIN(kind, o, m) SLC_CLI_ROW(kind, o, m, 0, 0, NULL, NULL, NULL)
 #define NEEDED                    SLC_CLI_NEEDED
 #define STDOUT_TOO                SLC_CLI_STDOUT
@@ -117,17 +118,22 @@ typedef struct slc_cli_option {
 #define NUMBER(o, m, low, high)   SLC_CLI_ROW(SLC_CLI_NUMBER, o, m, low, high, NULL, NULL, NULL)
 #define BYTES(o, m, takes)        SLC_CLI_ROW(SLC_CLI_BYTES, o, m, 0, 0, takes, NULL, NULL)
 #define BYTES_FROM(o, m, least, takes)                                                                       \
-    SLC_CLI_MEMBER(SLC_CLI_BYTES, o, m), 0, 0, false, takes, least, "less", NULL, NULL
+    SLC_CLI_MEMBER(SLC_CLI_BYTES, o, m), 0, 0, false, takes, least, "less", NULL, NULL, NULL
 /* `low` is the least; SLC_CLI_POSITIVE: more than none. `takes`, as "a time, as 100ns". */
 #define TIME(o, m, low, takes)             SLC_CLI_ROW(SLC_CLI_TIME, o, m, low, 0, takes, NULL, NULL)
 #define TIME_UP_TO(o, m, low, high, takes) SLC_CLI_ROW(SLC_CLI_TIME, o, m, low, high, takes, NULL, NULL)
 #define TIME_FROM(o, m, least, less, takes)                                                                  \
-    SLC_CLI_MEMBER(SLC_CLI_TIME, o, m), SLC_CLI_POSITIVE, 0, false, takes, least, less, NULL, NULL
-#define FRACTION(o, m, takes)           SLC_CLI_ROW(SLC_CLI_FRACTION, o, m, 0, 0, takes, NULL, NULL)
-#define LENGTH(o, m, low, takes)        SLC_CLI_ROW(SLC_CLI_LENGTH, o, m, low, 0, takes, NULL, NULL)
-#define SLC_CLI_POSITIVE                1e-300
-#define SIZE(o, m, high, takes)         SLC_CLI_ROW(SLC_CLI_SIZE, o, m, 1, high, takes, NULL, NULL)
-#define RANGE(o, m, takes)              SLC_CLI_ROW(SLC_CLI_RANGE, o, m, 0, 0, takes, NULL, NULL)
+    SLC_CLI_MEMBER(SLC_CLI_TIME, o, m), SLC_CLI_POSITIVE, 0, false, takes, least, less, NULL, NULL, NULL
+/* More than none, or `word`. */
+#define TIME_OR(o, m, word, takes)                                                                           \
+    SLC_CLI_MEMBER(SLC_CLI_TIME, o, m), SLC_CLI_POSITIVE, 0, false, takes, NULL, NULL, word, NULL, NULL
+#define FRACTION(o, m, takes)    SLC_CLI_ROW(SLC_CLI_FRACTION, o, m, 0, 0, takes, NULL, NULL)
+#define LENGTH(o, m, low, takes) SLC_CLI_ROW(SLC_CLI_LENGTH, o, m, low, 0, takes, NULL, NULL)
+#define SLC_CLI_POSITIVE         1e-300
+#define SIZE(o, m, high, takes)  SLC_CLI_ROW(SLC_CLI_SIZE, o, m, 1, high, takes, NULL, NULL)
+#define RANGE(o, m, takes)       SLC_CLI_ROW(SLC_CLI_RANGE, o, m, 0, 0, takes, NULL, NULL)
+#define RANGE_OR(o, m, word, takes)                                                                          \
+    SLC_CLI_MEMBER(SLC_CLI_RANGE, o, m), 0, 0, false, takes, NULL, NULL, word, NULL, NULL
 #define POINT(o, m, takes)              SLC_CLI_ROW(SLC_CLI_POINT, o, m, 0, 0, takes, NULL, NULL)
 #define NUMBERS(o, m, low, high, takes) SLC_CLI_ROW(SLC_CLI_NUMBERS, o, m, low, high, takes, NULL, NULL)
 #define COUNTS(o, m, high, takes)       SLC_CLI_ROW(SLC_CLI_COUNTS, o, m, 1, high, takes, NULL, NULL)

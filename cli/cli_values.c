@@ -73,11 +73,21 @@ static int store_number(const value *v)
     return SLC_CLI_GO_ON;
 }
 
+static bool is_off(const value *v)
+{
+    return v->option->off != NULL && strcmp(v->text, v->option->off) == 0;
+}
+
 static int store_quantity(const value *v, bool (*read)(const char *text, double *number),
                           const char *otherwise)
 {
     double number, least = 0;
     const slc_cli_option *option = v->option;
+    if (is_off(v)) {
+        number = -1;
+        memcpy(v->member, &number, sizeof number);
+        return SLC_CLI_GO_ON;
+    }
     if (!read(v->text, &number) || number < option->low || (option->high > 0 && number > option->high)) {
         return refuse(v, otherwise);
     }
@@ -117,9 +127,9 @@ static int store_size(const value *v)
 /* Two numbers; of a range the first is below the second. */
 static int store_two(const value *v, bool range)
 {
-    double pair[2];
-    if (!(range ? slc_cli_range(v->text, &pair[0], &pair[1]) && pair[0] < pair[1]
-                : slc_cli_point(v->text, &pair[0], &pair[1]))) {
+    double pair[2] = {0, HUGE_VAL};
+    if (!is_off(v) && !(range ? slc_cli_range(v->text, &pair[0], &pair[1]) && pair[0] < pair[1]
+                              : slc_cli_point(v->text, &pair[0], &pair[1]))) {
         return refuse(v, range ? "LOW:HIGH" : "X,Y");
     }
     memcpy(v->member, pair, sizeof pair);

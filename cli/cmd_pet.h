@@ -13,7 +13,8 @@
  * cmd_pet_acquire*.c       raw frames from the network (cmd_pet_acquire.h)
  * cmd_pet_calibrate*.c     raw frames to tables (cmd_pet_calibrate.h)
  * cmd_pet_factors.c        factors of pairs in words (cmd_pet_factors.h)
- * cmd_pet_list.c           list-mode files, told and converted
+ * cmd_pet_list*.c          list-mode files, told and converted (cmd_pet_list.h)
+ * cmd_pet_measured.c       resolutions of tables in place of options (cmd_pet_measured.h)
  * cmd_pet_normalise.c      pairs of a known source to efficiencies, and factors of pairs
  */
 #ifndef SLUICE_CMD_PET_H
@@ -72,8 +73,7 @@ const char *slc_pet_policy_at(size_t i);
          "three singles or more; a wrong name lists all (default killAll)"},                                 \
         {"good", 0, TEXT(o, words.good), "RULE",                                                             \
          "different-crystal, or sectors=..., or distance=...: see the manual"},                              \
-        {"energies", 0, RANGE(o, words.kev, "LOW:HIGH in keV"), "LOW:HIGH",                                  \
-         "keV; singles outside take no part"},                                                               \
+        {"energies", 0, SLC_PET_ENERGIES(o, words.kev), "LOW:HIGH", "keV; singles outside take no part"},    \
     {                                                                                                        \
         "compat", 0, CHOICE(o, words.gate9, WORDS_FROM_1("gate9")), "gate9", "GATE 9's edges and oddities"   \
     }
@@ -126,7 +126,7 @@ void slc_pet_convert_config_of(const slc_pet_frame_words *words, const double ke
                                slc_pet_convert_config *config);
 /* --energies as `kev` and --horizon as `horizon_ns`, which begins as SLC_PET_HORIZON_NS. Two hours at most:
  * more would not be what anybody means, and 2^63 ps are 106 days. */
-#define SLC_PET_ENERGIES(o, m) RANGE(o, m, "LOW:HIGH in keV")
+#define SLC_PET_ENERGIES(o, m) RANGE_OR(o, m, "all", "LOW:HIGH in keV, or all")
 #define SLC_PET_HORIZON(o, m)  TIME_UP_TO(o, m, 0, 7.2e12, "a time up to 7200s, as 1ms")
 #define SLC_PET_HORIZON_NS     1e6
 #define SLC_PET_PS(ns)         ((int64_t)((ns)*1000 + 0.5))

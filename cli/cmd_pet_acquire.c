@@ -222,8 +222,11 @@ static int choose_chain(slc_pet_acquire_job *job)
     job->config.keep_marks = o->marks != NULL;
     job->config.chain = &job->run.config;
     job->config.tables = &job->run.tables;
-    return status == SLC_CLI_GO_ON ? slc_pet_tables_of(COMMAND, &o->frames, &job->run.tables, &job->run.owned)
-                                   : status;
+    status = status == SLC_CLI_GO_ON ? slc_pet_run_tables(COMMAND, &job->run) : status;
+    if (status == SLC_CLI_GO_ON) {
+        slc_pet_measured_tell(&job->run.measured, COMMAND->name, o->frames.tables);
+    }
+    return status;
 }
 
 static int choose(slc_pet_acquire_job *job)

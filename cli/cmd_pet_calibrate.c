@@ -5,7 +5,7 @@
  */
 #include "cmd_pet_calibrate.h"
 #include "cli_tree.h"
-#include "cmd_pet.h"
+#include "cmd_pet_open.h"
 
 #include <inttypes.h>
 #include <jansson.h>
@@ -31,11 +31,12 @@ static const slc_cli_option options_table[] = {
     {"peak", 0, NUMBER(O, peak_kev, 1, 100000), "KEV", "energy of the photopeak"},
     {"time", 0, FLAG(O, time), NULL,
      "find time offsets from pairs, too: the source must be a phantom in the middle"},
-    {"energies", 0, SLC_PET_ENERGIES(O, kev), "LOW:HIGH", "keV, of singles for --time (default 430:600)"},
-    {"window", 0, SLC_PET_WINDOW(O, window_ns), "TIME",
-     "of pairs for --time; offsets must be smaller (default 10ns)"},
+    {"source", 0, TEXT(O, source), "WHERE",
+     "find the resolution of times: radius=40mm,length=60mm, or a point, X,Y,Z in mm"},
+    {"energies", 0, SLC_PET_ENERGIES(O, kev), "LOW:HIGH", "keV, of singles for pairs (default 430:600)"},
+    {"window", 0, SLC_PET_WINDOW(O, window_ns), "TIME", "of pairs; offsets must be smaller (default 10ns)"},
     {"horizon", 0, SLC_PET_HORIZON(O, horizon_ns), "TIME",
-     "how late frames may come, for --time (default 1ms)"},
+     "how late frames may come, for pairs (default 1ms)"},
     {"flood-png", 0, OUTPUT_AS(O, flood, &png), "FILE", "draw the flood maps with the crystals' borders"},
     {"spectra-svg", 0, OUTPUT(O, spectra), "FILE", "draw spectra with their fits, gains, resolutions, times"},
     {"threads", 0, COUNT(O, threads, 0, 64), "N", "for --time; 0: one for each processor"},
@@ -77,6 +78,28 @@ static int keep_words(job *j)
     return SLC_CLI_GO_ON;
 }
 
+/* "0,0,5", or a cylinder's words. */
+static int source_word(job *j)
+{
+    const char *text = j->options->source;
+    slc_error error = {.status = SLC_OK};
+    double point[3] = {0};
+    if (text == NULL) {
+        return SLC_CLI_GO_ON;
+    }
+    if (strchr(text, '=') != NULL) {
+        return slc_pet_cylinder_of(text, &j->source, &error) == SLC_OK
+                   ? SLC_CLI_GO_ON
+                   : slc_cli_wrong(COMMAND, "--source: %s", error.text);
+    }
+    const int status = slc_pet_triple(COMMAND, "--source", text, point);
+    j->source = (slc_pet_cylinder){.x_mm = point[0], .y_mm = point[1], .z_mm = point[2]};
+    return status == SLC_CLI_GO_ON && j->options->time
+               ? slc_cli_wrong(COMMAND, "--time needs a phantom, not a point: times by a phantom first, and "
+                                        "then --tables with --keep time for the point")
+               : status;
+}
+
 static void set_chain(job *j)
 {
     const calibrate_options *o = j->options;
@@ -95,11 +118,12 @@ static int choose(job *j)
             return slc_cli_wrong(COMMAND, "inputs are read several times: '-' cannot be one");
         }
     }
-    if (j->n_paths == 0 && (o->time || o->flood != NULL || o->spectra != NULL || o->frames.tables != NULL ||
-                            o->frames.format != NULL)) {
+    if (j->n_paths == 0 && (o->time || o->source != NULL || o->flood != NULL || o->spectra != NULL ||
+                            o->frames.tables != NULL || o->frames.format != NULL)) {
         return slc_cli_wrong(COMMAND, "without frames there is only the scanner to write");
     }
     int status = keep_words(j);
+    status = status == SLC_CLI_GO_ON ? source_word(j) : status;
     set_chain(j);
     status = status == SLC_CLI_GO_ON ? slc_pet_tables_of(COMMAND, &o->frames, &j->old, &j->owned) : status;
     j->tables.geometry = j->old.geometry;
@@ -139,19 +163,6 @@ static slc_status write_outputs(job *j)
     return status;
 }
 
-/* The median of crystals with a peak, 0 where there is none. */
-static double median_resolution(const job *j)
-{
-    slc_histogram h;
-    slc_histogram_init(&h, 0, 1, SLC_HISTOGRAM_BINS);
-    for (uint32_t i = 0; j->resolution != NULL && i < slc_pet_crystals(&j->tables.geometry); i++) {
-        if (j->resolution[i] > 0) {
-            slc_histogram_add(&h, (double)j->resolution[i]);
-        }
-    }
-    return slc_histogram_quantile(&h, 0.5);
-}
-
 static bool print_json(const job *j)
 {
     const slc_pet_geometry *g = &j->tables.geometry;
@@ -170,7 +181,8 @@ static bool print_json(const job *j)
     }
     if (j->gain != NULL) {
         slc_cli_put(&tree, "crystals_without_peak", j->unsure_crystals);
-        slc_cli_put(&tree, "resolution", median_resolution(j));
+        slc_cli_put(&tree, "resolution", j->peak_fwhm);
+        slc_cli_put(&tree, "energy_fwhm", j->tables.energy_fwhm);
     }
     if (j->time_offset_ps != NULL) {
         slc_cli_put(&tree, "time.pairs", j->fit.used);
@@ -178,6 +190,13 @@ static bool print_json(const job *j)
         slc_cli_put(&tree, "time.crystals_without_pairs", j->fit.unsure);
         slc_cli_put(&tree, "time.fwhm_before_ps", 2.35482 * j->fit.before_ps);
         slc_cli_put(&tree, "time.fwhm_after_ps", 2.35482 * j->fit.after_ps);
+    }
+    if (j->options->source != NULL) {
+        slc_cli_put(&tree, "time_resolution.fwhm_ps", j->width.fwhm_ps);
+        slc_cli_put(&tree, "time_resolution.error_ps", j->width.error_ps);
+        slc_cli_put(&tree, "time_resolution.pairs", j->width.pairs);
+        slc_cli_put(&tree, "time_resolution.outside", j->width.outside);
+        slc_cli_put(&tree, "time_resolution.randoms", j->width.randoms);
     }
     return slc_cli_tree_print_json(&tree);
 }
@@ -204,9 +223,16 @@ static void tell_unsure_blocks(const job *j)
     }
 }
 
-/* A new file is the next --tables, and what is not in it is then corrected no more. */
+/* A new file is the next --tables, and what is not in it is then corrected no more, or taken for no default.
+ */
 static void tell_dropped(const job *j)
 {
+    if (j->old.time_fwhm_ps > 0 && j->tables.time_fwhm_ps <= 0) {
+        slc_cli_say(
+            "pet calibrate",
+            "the resolution of times of %s is not in %s: --source finds it anew, --keep time keeps it",
+            j->options->frames.tables, j->options->output);
+    }
     const struct {
         const char *name, *keep;
         bool dropped;
@@ -248,14 +274,20 @@ static void tell(const job *j)
                 j->counts.flood_outside, what);
     if (j->gain != NULL) {
         slc_cli_say("pet calibrate", "a photopeak in %" PRIu32 " of %" PRIu32 " crystals, FWHM %.1f %%",
-                    slc_pet_crystals(g) - j->unsure_crystals, slc_pet_crystals(g),
-                    100 * median_resolution(j));
+                    slc_pet_crystals(g) - j->unsure_crystals, slc_pet_crystals(g), 100 * j->peak_fwhm);
     }
     if (j->time_offset_ps != NULL) {
         slc_cli_say("pet calibrate",
                     "times of %" PRIu64 " pairs: FWHM %.0f ps, %.0f before; %" PRIu32
                     " crystals without a pair",
                     j->fit.used, 2.35482 * j->fit.after_ps, 2.35482 * j->fit.before_ps, j->fit.unsure);
+    }
+    if (j->options->source != NULL) {
+        slc_cli_say("pet calibrate",
+                    "resolution of times by %" PRIu64 " pairs through the source (%" PRIu64
+                    " beside it): FWHM %.1f ps, error %.1f ps; %.1f %% random",
+                    j->width.pairs, j->width.outside, j->width.fwhm_ps, j->width.error_ps,
+                    100 * j->width.randoms);
     }
 }
 

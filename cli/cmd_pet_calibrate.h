@@ -12,7 +12,7 @@
 
 typedef struct slc_pet_calibrate_options {
     slc_pet_frame_words frames;
-    const char *output, *flood, *spectra;
+    const char *output, *flood, *spectra, *source;
     uint32_t keep; /* bits of SLC_PET_KEEP_… */
     uint64_t side, threads;
     double peak_kev, kev[2], window_ns, horizon_ns;
@@ -42,8 +42,11 @@ typedef struct slc_pet_calibrate_job {
     struct json_t *doubts;            /* all of them; NULL: none */
     bool plain;                       /* places are crystals: there is no position table */
     uint32_t unsure_blocks, unsure_crystals;
+    double peak_fwhm; /* of the crystals' peaks, their median over the peak */
     slc_pet_calibrate_counts counts;
     slc_pet_time_fit fit;
+    slc_pet_cylinder source; /* of pairs, if it is told; radius 0: a point */
+    slc_pet_time_width width;
     bool damaged; /* an input: told already */
     slc_cli_progress progress;
     slc_error error;

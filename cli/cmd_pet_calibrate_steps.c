@@ -2,6 +2,7 @@
  * Frames through the steps of a calibration: the inputs are read once for each. */
 #include "cmd_pet_calibrate.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -178,6 +179,9 @@ static slc_status find_gains(job *j)
     status = slc_pet_calibrate_gain(j->calibrate, j->gain, j->resolution, &j->unsure_crystals, &j->error);
     slc_pet_calibrate_counts_of(j->calibrate, &j->counts);
     j->tables.gain = j->gain;
+    status = status == SLC_OK ? slc_pet_calibrate_energy_fwhm(j->calibrate, &j->tables.energy_fwhm, &j->error)
+                              : status;
+    j->peak_fwhm = j->tables.energy_fwhm / sqrt(j->options->peak_kev / 511);
     return status;
 }
 
@@ -207,12 +211,12 @@ static slc_status add_pairs(job *j, const slc_pet_frame *frames, size_t n, bool 
     return j->pairs.head.size < f->most ? SLC_OK : SLC_END;
 }
 
-static slc_status find_times(job *j)
+/* With the tables so far. */
+static slc_status find_pairs(job *j)
 {
     const size_t crystals = slc_pet_crystals(&j->tables.geometry);
     finder f = {.most = crystals < MOST_PAIRS / PAIRS_OF_CRYSTAL ? crystals * PAIRS_OF_CRYSTAL : MOST_PAIRS};
     slc_pet_totals totals;
-    j->tables.time_offset_ps = NULL;
     slc_status status = slc_pet_chain_open(&j->chain, &j->tables, &f.chain, &j->error);
     status = status == SLC_OK ? read_through(j, add_pairs, &f) : status;
     if (status == SLC_OK) {
@@ -221,21 +225,24 @@ static slc_status find_times(job *j)
         (void)slc_pet_clock_tell("pet calibrate", &totals.convert);
         if (!slc_pet_energies_tell("pet calibrate", &j->seen, &j->tables, &j->chain.convert,
                                    &totals.convert)) {
-            status = slc_fail(&j->error, SLC_ERR_FORMAT, "no single is left to find times with");
+            status = slc_fail(&j->error, SLC_ERR_FORMAT, "no single is left to find pairs with");
         }
         (void)slc_pet_late_tell("pet calibrate", &totals.sort, j->chain.sort.horizon_ps);
     }
     slc_pet_chain_close(f.chain);
     slc_pet_result_clear(&f.result);
-    if (status != SLC_OK) {
-        return status;
-    }
+    return status;
+}
+
+static slc_status find_times(job *j)
+{
+    const size_t crystals = slc_pet_crystals(&j->tables.geometry);
     j->time_offset_ps = malloc(crystals * sizeof *j->time_offset_ps);
     if (j->time_offset_ps == NULL) {
         return slc_fail(&j->error, SLC_ERR_MEMORY, "no memory for time offsets of %zu crystals", crystals);
     }
-    status = slc_pet_calibrate_time(&j->tables.geometry, &j->pairs, ROUNDS, j->time_offset_ps, &j->fit,
-                                    &j->error);
+    const slc_status status = slc_pet_calibrate_time(&j->tables.geometry, &j->pairs, ROUNDS,
+                                                     j->time_offset_ps, &j->fit, &j->error);
     j->tables.time_offset_ps = j->time_offset_ps;
     return status;
 }
@@ -252,18 +259,29 @@ slc_status slc_pet_calibrate_steps(slc_pet_calibrate_job *j)
         j->tables.energy = j->old.energy;
         j->tables.energy_bins = j->old.energy_bins;
         j->tables.energy_bin_kev = j->old.energy_bin_kev;
+        j->tables.energy_fwhm = j->old.energy_fwhm;
     } else if (status == SLC_OK) {
         status = find_gains(j);
     }
     if (j->keep_time) {
         j->tables.time_offset_ps = j->old.time_offset_ps;
+        j->tables.time_fwhm_ps = j->old.time_fwhm_ps;
     }
     if ((j->options->keep & SLC_PET_KEEP_EFFICIENCY) != 0) {
         j->tables.efficiency = j->old.efficiency;
         j->tables.geometric = j->old.geometric;
     }
+    if (status == SLC_OK && (j->options->time || j->options->source != NULL)) {
+        status = find_pairs(j);
+    }
     if (status == SLC_OK && j->options->time) {
         status = find_times(j);
+    }
+    if (status == SLC_OK && j->options->source != NULL) { /* kept offsets are in the pairs already */
+        status = slc_pet_calibrate_time_fwhm(&j->tables.geometry, &j->pairs, j->time_offset_ps,
+                                             j->options->time ? &j->fit : NULL, &j->source, &j->width,
+                                             &j->error);
+        j->tables.time_fwhm_ps = j->width.fwhm_ps;
     }
     slc_cli_progress_end(&j->progress);
     return status;

@@ -76,6 +76,7 @@ typedef struct job {
     slc_pet_list_input list; /* tables of frames, too */
     bool of_frames, failed;
     slc_pet_config chain;
+    slc_pet_measured measured;
     slc_pet_paths paths;
     slc_io_pet_inputs inputs;
     slc_pet_totals totals;
@@ -185,6 +186,8 @@ static int of_frames(job *j, const slc_cli_call *call)
     j->chain.sort.horizon_ps = SLC_PET_PS(o->horizon_ns);
     j->chain.keep_singles = true;
     slc_pet_convert_config_of(&o->frames, o->kev, &j->chain.convert);
+    slc_pet_measured_energies(&j->measured, &j->list.tables, o->kev, &j->chain.convert);
+    slc_pet_measured_tell(&j->measured, "pet check", o->frames.tables);
     slc_status done = open_check(j, o->window_ns * 1000);
     done = done == SLC_OK ? read_frames(j) : done;
     if (done == SLC_OK) {
@@ -312,6 +315,7 @@ static bool tell(const job *j)
     }
     slc_cli_tree tree = slc_cli_tree_new("pet check");
     put(j, &tree);
+    slc_pet_measured_put(&j->measured, &tree);
     const bool printed = slc_cli_tree_print_json(&tree);
     slc_cli_tree_clear(&tree);
     return printed;

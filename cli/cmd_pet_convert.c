@@ -3,6 +3,7 @@
  * `sluice pet convert`: raw frames to singles, in the order in which they arrived.
  */
 #include "cli_results.h"
+#include "cmd_pet_measured.h"
 #include "cmd_pet_tell.h"
 
 #include <sluice/sluice.h>
@@ -45,6 +46,7 @@ typedef struct job {
     slc_pet_config config;
     slc_pet_tables tables;
     bool owned; /* the tables' memory */
+    slc_pet_measured measured;
     slc_pet_paths paths;
     slc_io_pet_inputs inputs;
     slc_flow_pet_setup setup;
@@ -86,6 +88,7 @@ static bool tell(const job *j)
     slc_pet_put_faults(&tree, &j->inputs, &j->faults);
     slc_cli_put_count(&tree, "missing_datagrams", j->inputs.missing);
     slc_cli_put(&tree, "seconds", j->seconds);
+    slc_pet_measured_put(&j->measured, &tree);
     slc_pet_put_doubts(&tree, &j->inputs.seen, &j->tables);
     slc_pet_put_losses(&tree, &j->inputs);
     const bool printed = !j->options->json || slc_cli_tree_print_json(&tree);
@@ -103,6 +106,7 @@ static bool tell(const job *j)
 static int end(job *j, slc_status status)
 {
     bool written = false;
+    slc_pet_measured_tell(&j->measured, "pet convert", j->options->frames.tables);
     bool good = slc_pet_inputs_tell(&j->inputs, "pet convert", j->options->quiet, j->options->tolerate_loss);
     slc_pet_doubts_tell("pet convert", &j->inputs.seen, &j->tables);
     good = (slc_pet_clock_tell("pet convert", &j->counts) || j->options->tolerate_loss) && good;
@@ -183,7 +187,10 @@ static int act(const slc_cli_call *call)
     if (status == SLC_CLI_GO_ON) {
         status = slc_pet_tables_of(COMMAND, &o->frames, &j.tables, &j.owned);
     }
-    status = status == SLC_CLI_GO_ON ? process(&j) : status;
+    if (status == SLC_CLI_GO_ON) {
+        slc_pet_measured_energies(&j.measured, &j.tables, o->kev, &j.config.convert);
+        status = process(&j);
+    }
     slc_io_pet_inputs_close(&j.inputs);
     slc_pet_paths_clear(&j.paths);
     slc_pet_format_clear(&o->frames);

@@ -3,9 +3,9 @@
  * `sluice pet list`: what is in a list-mode file of coincidences, and the same pairs in another format or as
  * a sinogram.
  */
+#include "cmd_pet_list.h"
 #include "cli_results.h"
 #include "cli_words.h"
-#include "cmd_pet_factors.h"
 #include "cmd_pet_open.h"
 #include "cmd_pet_tell.h"
 
@@ -21,14 +21,8 @@
 
 enum { AT_ONCE = 1 << 16 /* pairs */ };
 
-typedef struct list_options {
-    slc_pet_factor_words factors;
-    const char *tables, *scanner, *map, *output, *tof;
-    int format, to; /* to from 1; 0: nowhere */
-    double window_ns, radius_mm, pitch_mm;
-    uint64_t crystals_per_ring, rings, ring_difference, tangential;
-    bool rebin, subtract, prompts, json, quiet;
-} list_options;
+typedef slc_pet_list_options list_options;
+typedef slc_pet_list_job job;
 
 static const char *format_name(size_t i)
 {
@@ -56,7 +50,7 @@ static const slc_cli_option options_table[] = {
     {"format", 0, NEEDED | CHOICE(O, format, NAMES("format", format_name)), "FORMAT",
      "of FILE: castor, safir, siemens, yrt, gate, hdf5, petsird"},
     {"tables", 0, INPUT_AS(O, tables, "the tables"), "FILE",
-     "its scanner's tables (HDF5), of which the scanner alone is used"},
+     "its scanner's tables (HDF5): the scanner, and what was measured of it"},
     {"scanner", 0, INPUTS(O, scanner, slc_pet_scanner_files), "NAME",
      "in place of --tables: by name, in words, or FILE.csv; a wrong name lists all"},
     {"crystals-per-ring", 0, COUNT(O, crystals_per_ring, 0, 65536), "N",
@@ -94,81 +88,7 @@ static void set_defaults(void *at)
     *(list_options *)at = (list_options){.ring_difference = 65536, .radius_mm = 100, .pitch_mm = 2};
 }
 
-typedef struct job {
-    const list_options *options;
-    slc_io_pet_list_format from, to;
-    bool sinogram, has_geometry;
-    slc_pet_geometry geometry;
-    slc_pet_factors *factors;
-    double tof_ns, window_ns; /* as given; 0: not given */
-    slc_io_pet_list_about about;
-    slc_io_pet_list *input;
-    slc_io_pet_list_writer *writer;
-    slc_io_pet_sinogram *image;
-    slc_pet_coincidences pairs;
-    slc_io_pet_list_totals totals;
-    uint64_t written, left_out;
-    bool partial; /* a signal ended the reading */
-    slc_error error;
-} job;
-
 /* ---- options ----------------------------------------------------------------------------------- */
-
-static int rings_words(job *j)
-{
-    const list_options *o = j->options;
-    if (o->crystals_per_ring == 0 || o->rings == 0) {
-        return slc_cli_wrong(COMMAND, "--crystals-per-ring and --rings belong together");
-    }
-    j->geometry = (slc_pet_geometry){
-        1,           1, 1,   1, 1, (uint32_t)o->crystals_per_ring, (uint32_t)o->rings, o->radius_mm,
-        o->pitch_mm, 0, NULL};
-    return SLC_CLI_GO_ON;
-}
-
-static int geometry_of_tables(job *j)
-{
-    slc_pet_tables tables;
-    const slc_status status = slc_io_read_pet_tables(j->options->tables, &tables, &j->error);
-    if (status == SLC_OK) {
-        const int words = slc_pet_factors_of_words(COMMAND, &j->options->factors, &tables, &j->factors);
-        j->geometry = tables.geometry; /* with its layout */
-        tables.geometry.layout = NULL;
-        slc_io_pet_tables_clear(&tables);
-        return words;
-    }
-    slc_cli_say("pet list", "%s", j->error.text);
-    return SLC_CLI_FAILED;
-}
-
-/* The scanner, by whichever of four ways. */
-static int find_scanner(job *j)
-{
-    const list_options *o = j->options;
-    const bool by_rings = o->crystals_per_ring != 0 || o->rings != 0;
-    slc_status status = SLC_OK;
-    const int ways = (o->tables != NULL) + (o->scanner != NULL) + (o->map != NULL) + by_rings;
-    if (ways > 1) {
-        return slc_cli_wrong(COMMAND,
-                             "--tables, --scanner, --map and --crystals-per-ring exclude each other");
-    }
-    j->has_geometry = ways == 1;
-    if (o->scanner != NULL) {
-        return slc_pet_scanner_of(COMMAND, o->scanner, &j->geometry);
-    }
-    if (by_rings) {
-        return rings_words(j);
-    }
-    if (o->tables != NULL) {
-        return geometry_of_tables(j);
-    }
-    status = o->map != NULL ? slc_pet_geometry_of_map(o->map, &j->geometry, &j->error) : SLC_OK;
-    if (status != SLC_OK) {
-        slc_cli_say("pet list", "%s", j->error.text);
-        return SLC_CLI_FAILED;
-    }
-    return SLC_CLI_GO_ON;
-}
 
 static const char needs_scanner[] =
     "--to needs the scanner: --tables, --scanner, --map or --crystals-per-ring";
@@ -221,7 +141,7 @@ static int choose(job *j)
         return slc_cli_wrong(COMMAND, "--tof takes a time, as 250ps, or none, not '%s'", o->tof);
     }
     j->window_ns = o->window_ns;
-    status = find_scanner(j);
+    status = slc_pet_list_scanner(COMMAND, j);
     if (status == SLC_CLI_GO_ON && o->to != 0 && !j->has_geometry && j->from != SLC_IO_PET_HDF5 &&
         j->from != SLC_IO_PET_PETSIRD) {
         return slc_cli_wrong(COMMAND, "%s", needs_scanner);
@@ -265,6 +185,21 @@ static void tell_difference(const char *path, const char *what, const char *unit
     }
 }
 
+/* Of the tables, where the file does not tell it, pairs have times, and what is written has a place for it.
+ */
+static void take_measured_tof(job *j)
+{
+    const bool has_times = j->from == SLC_IO_PET_HDF5 || j->from == SLC_IO_PET_YRT ||
+                           j->from == SLC_IO_PET_GATE;
+    const bool takes = j->to == SLC_IO_PET_CASTOR || j->to == SLC_IO_PET_YRT || j->to == SLC_IO_PET_PETSIRD ||
+                       j->to == SLC_IO_PET_HDF5;
+    if (j->tof_ns <= 0 && has_times && takes && j->options->to != 0 && !j->sinogram) {
+        const slc_pet_tables tables = {.time_fwhm_ps = j->tables_fwhm_ps};
+        slc_pet_measured_tof(&j->measured, &tables, &j->tof_ns);
+        slc_pet_measured_tell(&j->measured, COMMAND->name, j->options->tables);
+    }
+}
+
 /* The scanner, window and time of flight of what is written: as given, or else as the file says. */
 static int settle(job *j, const char *path)
 {
@@ -288,6 +223,7 @@ static int settle(job *j, const char *path)
     }
     if (j->options->tof == NULL) {
         j->tof_ns = about->tof_resolution_ps / 1000;
+        take_measured_tof(j);
     } else if (j->tof_ns > 0) {
         tell_difference(path, "resolution", "ps", j->tof_ns * 1000, about->tof_resolution_ps);
     }
@@ -437,6 +373,7 @@ static void put(const job *j, const char *path, slc_cli_tree *tree)
         slc_cli_put(tree, "written", j->written);
         slc_cli_put(tree, "left_out", j->left_out);
         slc_cli_put(tree, ".output", j->options->output);
+        slc_pet_measured_put(&j->measured, tree);
     }
 }
 #undef T

@@ -70,6 +70,7 @@ typedef struct job {
     slc_pet_look_image image;
     slc_pet_coincidences pairs;
     double at_mm[3], tof_ps, seconds;
+    slc_pet_measured measured;
     slc_error error;
 } job;
 
@@ -102,7 +103,12 @@ static int settle_tof(job *j, const char *path, int format)
         return slc_cli_wrong(COMMAND, "--tof: %s has no times of flight", path);
     }
     if (j->options->tof == NULL && !never) {
-        j->tof_ps = about->tof_resolution_ps;
+        double tof_ns = about->tof_resolution_ps / 1000;
+        if (!(tof_ns > 0)) {
+            slc_pet_measured_tof(&j->measured, &j->list.tables, &tof_ns);
+            slc_pet_measured_tell(&j->measured, "pet look", j->options->frames.tables);
+        }
+        j->tof_ps = tof_ns * 1000;
     }
     return SLC_CLI_GO_ON;
 }
@@ -248,6 +254,7 @@ static bool tell(const job *j)
     slc_cli_put(&tree, "missed", i->missed);
     slc_cli_put(&tree, "iterations", o->iterations);
     slc_cli_put(&tree, "tof_ps", j->tof_ps);
+    slc_pet_measured_put(&j->measured, &tree);
     slc_cli_tree voxels = slc_cli_inner(&tree, "voxels");
     slc_cli_put(&voxels, "x", (uint64_t)n[0]);
     slc_cli_put(&voxels, "y", (uint64_t)n[1]);

@@ -60,7 +60,7 @@ static int choose_format(const slc_cli_command *command, const char *list, slc_p
 {
     const slc_pet_run_options *o = job->options;
     if (o->output == NULL) {
-        return o->format == 0 && o->tof_ns <= 0 && !o->prompts
+        return o->format == 0 && o->tof_ns == 0 && !o->prompts
                    ? SLC_CLI_GO_ON
                    : slc_cli_wrong(command, "--format, --tof and --prompts are of coincidences: give %s",
                                    list);
@@ -82,7 +82,7 @@ static int choose_times(const slc_cli_command *command, slc_pet_run_job *job)
     job->config.delayed = o->delayed_ns > 0;
     job->config.delay_ns = o->delayed_ns > 0 ? o->delayed_ns : job->config.delay_ns;
     job->config.sort.horizon_ps = SLC_PET_PS(o->horizon_ns);
-    job->tof_ns = o->tof_ns;
+    job->tof_ns = o->tof_ns > 0 ? o->tof_ns : 0;
     job->bin_s = o->bin_ns * 1e-9;
     job->dead_time_ns = o->dead_time_ns;
     /* True pairs that lie across the shift would be among the delayeds. */
@@ -129,13 +129,36 @@ int slc_pet_run_config_of(const slc_cli_command *command, const char *list, slc_
     status = status == SLC_CLI_GO_ON ? choose_times(command, job) : status;
     status = status == SLC_CLI_GO_ON ? choose_format(command, list, job) : status;
     status = status == SLC_CLI_GO_ON ? choose_sinogram(command, o) : status;
-    status = status == SLC_CLI_GO_ON ? slc_pet_run_randoms_check(command, job) : status;
+    if (status == SLC_CLI_GO_ON && o->frames.tables == NULL) { /* which may say more */
+        status = slc_pet_run_randoms_check(command, job);
+    }
     job->config.exec.threads = (uint32_t)o->threads;
     job->config.exec.device = o->device;
     job->config.keep_singles = o->delayed_ns > 0 || o->output != NULL || o->singles != NULL ||
                                o->rates != NULL || o->rate_plot != NULL || o->dead_time_ns > 0 ||
                                o->randoms != SLC_PET_RUN_RANDOMS_OFF || o->crystal_rates != NULL;
     return status;
+}
+
+/* Those formats whose readers use them. */
+static bool has_flights(int format)
+{
+    return format == SLC_IO_PET_CASTOR || format == SLC_IO_PET_YRT || format == SLC_IO_PET_PETSIRD ||
+           format == SLC_IO_PET_HDF5 || format == SLC_PET_RUN_ARROW;
+}
+
+int slc_pet_run_tables(const slc_cli_command *command, slc_pet_run_job *job)
+{
+    const slc_pet_run_options *o = job->options;
+    const int status = slc_pet_tables_of(command, &o->frames, &job->tables, &job->owned);
+    if (status != SLC_CLI_GO_ON) {
+        return status;
+    }
+    slc_pet_measured_energies(&job->measured, &job->tables, o->words.kev, &job->config.convert);
+    if (o->tof_ns == 0 && o->output != NULL && has_flights(job->format)) {
+        slc_pet_measured_tof(&job->measured, &job->tables, &job->tof_ns);
+    }
+    return slc_pet_run_randoms_check(command, job);
 }
 
 int slc_pet_run_check_files(const slc_cli_command *command, const slc_pet_run_job *job)
@@ -214,6 +237,7 @@ int slc_pet_run_end(slc_pet_run_job *job)
 {
     const char *name = job->command != NULL ? job->command : "pet run";
     const slc_pet_run_options *o = job->options;
+    slc_pet_measured_tell(&job->measured, name, o->frames.tables);
     job->failed = !slc_pet_inputs_tell(&job->inputs, name, o->quiet, o->tolerate_loss) || job->failed;
     slc_pet_doubts_tell(name, &job->inputs.seen, &job->tables);
     job->failed = !(slc_pet_clock_tell(name, &job->totals.convert) || o->tolerate_loss) || job->failed;
@@ -337,7 +361,7 @@ static int act(const slc_cli_call *call)
     if (status == SLC_CLI_GO_ON) {
         const uint64_t gpus = count_gpus(o->device);
         o->batch = o->batch > 0 ? o->batch : gpus > 0 ? gpus << 22 : 1 << 16;
-        status = slc_pet_tables_of(COMMAND, &o->frames, &job->tables, &job->owned);
+        status = slc_pet_run_tables(COMMAND, job);
     }
     if (status == SLC_CLI_GO_ON) {
         status = slc_pet_factors_of_words(COMMAND, &o->factors, &job->tables, &job->factors);

@@ -12,6 +12,7 @@
 #include "cli_results.h"
 #include "cli_tree.h"
 #include "cmd_pet_factors.h"
+#include "cmd_pet_measured.h"
 #include "cmd_pet_tell.h"
 
 #include <sluice/daq_pet.h>
@@ -48,8 +49,8 @@ typedef struct slc_pet_run_options {
     {"format", 0, CHOICE(slc_pet_run_options, format, NAMES_FROM_1("format", slc_pet_run_format_name)),      \
      "FORMAT", "castor safir siemens yrt gate hdf5 petsird csv arrow npy npz; or by end"},                   \
     {                                                                                                        \
-        "tof", 0, TIME(slc_pet_run_options, tof_ns, SLC_CLI_POSITIVE, "a time, as 250ps"), "TIME",           \
-            "write times of flight, which have this resolution (FWHM), 250ps"                                \
+        "tof", 0, TIME_OR(slc_pet_run_options, tof_ns, "none", "a time, as 250ps, or none"), "TIME",         \
+            "write times of flight of this resolution (FWHM), 250ps, or none"                                \
     }
 #define SLC_PET_RUN_PROMPTS_OPTION                                                                           \
     {                                                                                                        \
@@ -140,8 +141,9 @@ typedef struct slc_pet_run_job {
     slc_pet_config config;
     slc_pet_tables tables;
     bool owned; /* the tables' memory */
-    int format; /* of the coincidences */
-    double tof_ns;
+    slc_pet_measured measured;
+    int format;    /* of the coincidences */
+    double tof_ns; /* 0: they have no times of flight */
     double bin_s, dead_time_ns;
     slc_pet_paths paths; /* what is read */
     slc_io_pet_inputs inputs;
@@ -194,6 +196,8 @@ typedef struct slc_pet_run_job {
  * SLC_CLI_GO_ON, or the exit status after a line. */
 int slc_pet_run_config_of(const slc_cli_command *command, const char *list, slc_pet_run_job *job);
 
+/* Its tables, and what they say was measured where the options do not say it. */
+int slc_pet_run_tables(const slc_cli_command *command, slc_pet_run_job *job);
 /* Standard output takes one thing; no output destroys an input. */
 int slc_pet_run_check_files(const slc_cli_command *command, const slc_pet_run_job *job);
 /* After the last result: tells what is wrong with the inputs and what was lost, completes the outputs and

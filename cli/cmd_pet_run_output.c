@@ -145,7 +145,7 @@ static slc_io_pet_list_config list_config(const slc_pet_run_job *job)
     slc_io_pet_list_config_default(&config);
     config.geometry = job->tables.geometry;
     config.scanner = slc_pet_scanner_word_name(o->frames.scanner);
-    config.tof = o->tof_ns > 0;
+    config.tof = job->tof_ns > 0;
     config.tof_resolution_ps = job->tof_ns * 1000;
     config.window_ps = job->config.prompt.window_ns * 1000;
     config.start_ps = job->start_ps;

@@ -149,6 +149,7 @@ void slc_pet_run_put_outputs(const slc_pet_run_job *job, slc_cli_tree *tree)
 {
     const slc_pet_run_options *o = job->options;
     put_failed(job, tree);
+    slc_pet_measured_put(&job->measured, tree);
     slc_pet_put_doubts(tree, &job->inputs.seen, &job->tables);
     if (job->randoms != NULL) {
         put_randoms(job, tree);

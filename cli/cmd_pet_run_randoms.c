@@ -30,7 +30,7 @@ static int check_list(const slc_cli_command *command, const slc_pet_run_job *job
                              "%s has no place for randoms: castor, yrt, hdf5, arrow, npy and npz have",
                              slc_pet_run_format_name((size_t)job->format));
     }
-    if (yrt && o->tof_ns <= 0) {
+    if (yrt && job->tof_ns <= 0) {
         return slc_cli_wrong(command, "randoms of yrt need --tof, too: nothing else tells its records from "
                                       "those with time of flight alone");
     }

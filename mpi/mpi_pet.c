@@ -141,7 +141,7 @@ static int act(const slc_cli_call *call)
     }
     status = status == SLC_CLI_GO_ON ? slc_pet_run_check_files(COMMAND, job) : status;
     if (status == SLC_CLI_GO_ON) {
-        status = slc_pet_tables_of(COMMAND, &o->frames, &job->tables, &job->owned);
+        status = slc_pet_run_tables(COMMAND, job);
     }
     if (status == SLC_CLI_GO_ON) {
         status = slc_mpi_begin() ? process(job) : SLC_CLI_USAGE;

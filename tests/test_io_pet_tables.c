@@ -78,6 +78,7 @@ static void assert_tables(const slc_pet_tables *got, const slc_pet_tables *wante
     assert_true(got->geometry.pitch_z_mm == wanted->geometry.pitch_z_mm);
     assert_true(got->geometry.depth_mm == wanted->geometry.depth_mm);
     assert_int_equal(got->position_side, wanted->position_side);
+    assert_true(got->energy_fwhm == wanted->energy_fwhm && got->time_fwhm_ps == wanted->time_fwhm_ps);
     assert_table(got->position, wanted->position, sizeof position);
     assert_table(got->gain, wanted->gain, sizeof gain);
     assert_table(got->energy, wanted->energy, sizeof energy);
@@ -108,7 +109,7 @@ static void write_tables(const slc_pet_tables *tables)
 static void every_choice_of_tables_is_read_again(void **state)
 {
     (void)state;
-    for (int which = 0; which < 48; which++) {
+    for (int which = 0; which < 192; which++) {
         slc_pet_tables tables = make_tables(), again;
         slc_error error = {.status = SLC_OK};
         tables.position = which & 1 ? tables.position : NULL;
@@ -119,6 +120,8 @@ static void every_choice_of_tables_is_read_again(void **state)
         if ((which & 32) == 0) {
             tables.geometric = (slc_pet_geometric){.radial = NULL};
         }
+        tables.energy_fwhm = which & 64 ? 0.1234567 : 0;
+        tables.time_fwhm_ps = which & 128 ? 321.75 : 0;
         write_tables(&tables);
         assert_int_equal(count_files(), 1);
         if (slc_io_read_pet_tables(path, &again, &error) != SLC_OK) {
@@ -361,6 +364,9 @@ static void wrong_attributes_are_told(void **state)
         {"position_side", "attribute 'position_side' is 300, and at most 256", 0, 300},
         {"radius_mm", "geometry: radius 0 mm, pitch 2.25 mm, depth 10 mm", 0, 0},
         {"version", "tables of version 3, and this reads 1 and 2", 0, 3},
+        {"energy_fwhm", "tables: a resolution of energies of -1 of 511 keV", 0, -1},
+        {"energy_fwhm", "tables: a resolution of energies of 1.5 of 511 keV", 1.5, 0},
+        {"time_fwhm_ps", "tables: a resolution of times of -5 ps", -5, 0},
     };
     (void)state;
     slc_pet_tables tables = make_tables();
@@ -370,6 +376,8 @@ static void wrong_attributes_are_told(void **state)
         tables.time_offset_ps = NULL;
         tables.efficiency = NULL;
         tables.geometric = (slc_pet_geometric){.radial = NULL};
+        tables.energy_fwhm = 0.12;
+        tables.time_fwhm_ps = 300;
         write_tables(&tables);
         set_attribute(cases[i].name, cases[i].real != 0 ? H5T_NATIVE_DOUBLE : H5T_NATIVE_INT64,
                       cases[i].real != 0 ? (const void *)&cases[i].real : &cases[i].whole);

@@ -206,6 +206,20 @@ static double apart(const double *a, const double *b)
                 (a[2] - b[2]) * (a[2] - b[2]));
 }
 
+/* "0x1mm" is no number in hexadecimal. */
+static void a_gap_of_nothing_by_something(void **state)
+{
+    (void)state;
+    slc_pet_geometry g = told(",block-gap=0x1.5mm"), h = told(",block-gap=0.0x1.5mm");
+    for (uint32_t i = 0; i < slc_pet_crystals(&g); i++) {
+        assert_memory_equal(g.layout->row[i].position_mm, h.layout->row[i].position_mm,
+                            sizeof g.layout->row[i].position_mm);
+    }
+    assert_true(fabs(apart(place(&g, 0, 0, 3), place(&g, 0, 1, 0)) - 3.5) < 1e-9);
+    slc_pet_geometry_clear(&g);
+    slc_pet_geometry_clear(&h);
+}
+
 /* The middle of a module is where its middle is on the ideal ring, but for the bend. */
 static void in_flat_modules(void **state)
 {
@@ -279,6 +293,7 @@ static void words_that_do_not_fit(void **state)
         {",pitch-y=3mm", "flat= and pitch-y= belong together"},
         {",flat=block,pitch-y=2mm,block-gap=1x0mm", "gaps between blocks around the ring"},
         {",flat=round,pitch-y=2mm", "a scanner cannot be told by \"flat=round"},
+        {",flat=block,pitch-y=2mm,block-gap=0x-1mm", "a scanner cannot be told by \"block-gap=0x-1mm"},
         {",block-gap=1", "a scanner cannot be told by \"block-gap=1"},
         {",turn=x", "a scanner cannot be told by \"turn=x"},
         {",shift=1mm,shift=1mm", "a scanner cannot be told by \"shift=1mm"},
@@ -422,6 +437,7 @@ int main(void)
         cmocka_unit_test(places_along_the_axis),
         cmocka_unit_test(refused),
         cmocka_unit_test(frames_become_the_crystals_of_rows),
+        cmocka_unit_test(a_gap_of_nothing_by_something),
         cmocka_unit_test(in_flat_modules),
         cmocka_unit_test(turned_and_the_other_way_round),
         cmocka_unit_test(words_that_do_not_fit),

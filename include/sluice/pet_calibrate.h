@@ -7,7 +7,7 @@
 #ifndef SLUICE_PET_CALIBRATE_H
 #define SLUICE_PET_CALIBRATE_H
 
-#include <sluice/pet_convert.h>
+#include <sluice/pet_normalise.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -81,6 +81,9 @@ SLC_API slc_status slc_pet_calibrate_add_spectrum(slc_pet_calibrate *c, const sl
  * peak. */
 SLC_API slc_status slc_pet_calibrate_gain(slc_pet_calibrate *c, float *gain, float *resolution,
                                           uint32_t *unsure, slc_error *error);
+/* The resolution of energies at 511 keV (FWHM, as a share): the median of the crystals with a peak, from
+ * peak_kev as the root of the energy goes. 0 before slc_pet_calibrate_gain. SLC_ERR_MEMORY. */
+SLC_API slc_status slc_pet_calibrate_energy_fwhm(const slc_pet_calibrate *c, double *fwhm, slc_error *error);
 
 /* ---- step 3: times ----------------------------------------------------------------------------- */
 
@@ -102,6 +105,32 @@ typedef struct slc_pet_time_fit {
 SLC_API slc_status slc_pet_calibrate_time(const slc_pet_geometry *geometry, const slc_pet_coincidences *pairs,
                                           uint32_t rounds, int32_t *time_offset_ps, slc_pet_time_fit *fit,
                                           slc_error *error);
+
+/* ---- the resolution of times ------------------------------------------------------------------- */
+
+typedef struct slc_pet_time_width {
+    uint64_t pairs;   /* that took part: 2^18 at most, the first ones */
+    uint64_t outside; /* prompts whose line does not pass through the source, or through its edge */
+    double fwhm_ps;   /* of the pairs' differences, without what flights and the source's size add */
+    double error_ps;  /* one standard deviation of that */
+    double randoms;   /* what part of them is of no such difference, but anywhere: 0 to 1 */
+} slc_pet_time_width;
+/* The width of the differences of times of prompt pairs of a known source: a point (radius 0) or a uniform
+ * cylinder or shell. A pair's difference is expected to be that of the flights from the part of its line that
+ * is in the source, each place as probable, with a Gaussian width that all pairs share, over a level of
+ * randoms; the most likely width is found. `time_offset_ps` (by crystal; may be NULL) is added to times;
+ * `fit` is NULL, or says that it was found of these pairs, which are nearer to it than others by as many as
+ * there are crystals: the width is made good for that. Lines within a crystal's width of the edge of a
+ * cylinder are left out; of a point, and of a cylinder thinner than two crystals, those are taken that pass
+ * within a crystal's width of its middle. SLC_ERR_USAGE for a source that cannot be; SLC_ERR_FORMAT for a
+ * crystal that the scanner does not have, for fewer than 100 pairs through the source, and where differences
+ * reach as far as they can within the window of the pairs, so that their width cannot be told.
+ * SLC_ERR_MEMORY. */
+SLC_API slc_status slc_pet_calibrate_time_fwhm(const slc_pet_geometry *geometry,
+                                               const slc_pet_coincidences *pairs,
+                                               const int32_t *time_offset_ps, const slc_pet_time_fit *fit,
+                                               const slc_pet_cylinder *source, slc_pet_time_width *width,
+                                               slc_error *error);
 
 #ifdef __cplusplus
 }

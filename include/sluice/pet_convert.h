@@ -46,9 +46,16 @@ typedef struct slc_pet_tables {
      * dead. Changes no single, but is the factor of pairs in outputs. NULL: not known. */
     const float *efficiency;
     slc_pet_geometric geometric; /* with `efficiency` alone */
+    /* Measured full widths at half maximum; 0: not known. Of energies at 511 keV as a share of that, below 1;
+     * of pairs' differences of times. They change nothing here: programs take them for windows of energies
+     * and for times of flight where they are told none. */
+    double energy_fwhm, time_fwhm_ps;
 } slc_pet_tables;
 /* Elements of the tables. */
 SLC_API size_t slc_pet_position_elements(const slc_pet_tables *tables);
+/* The window of energies that belongs to a resolution (above 0): 511 keV and 1.5 widths to either side, 99.96
+ * % of a Gaussian peak, in whole keV; from 0 of resolutions that are worse than two thirds. */
+SLC_API void slc_pet_energies_of(double energy_fwhm, double kev[2]);
 
 typedef struct slc_pet_convert_config {
     size_t size; /* of this struct; set by _config_default */

@@ -16,10 +16,11 @@ import os
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple, Union
 
-from ._core import Columns, UsageError, sim_cms, sim_image, sim_pet, sim_pixels, sim_stream, sim_velo
+from ._core import Columns, UsageError, pet_scanner, sim_cms, sim_image, sim_pet, sim_pixels, sim_stream, sim_velo
 
 if TYPE_CHECKING:
     from ._core import Array
+    from .pet import Scanner
 
 __all__ = ["CROWDED_TRACKS", "CmsTruth", "PetFrames", "VeloTruth", "cms", "image", "pet", "pixels", "stream", "velo"]
 
@@ -199,7 +200,7 @@ def cms(
 def pet(
     seconds: float,
     *,
-    scanner: str = "mouse20",
+    scanner: Scanner | str | Path = "mouse20",
     activity: float | None = None,
     sources: Iterable[tuple[float, float, float, float, float, float]] | None = None,
     seed: int | None = None,
@@ -233,7 +234,8 @@ def pet(
 ) -> PetFrames:
     """A measurement of so many seconds by a PET scanner, all frames in memory (16 bytes each, and 39 of truth).
 
-    ``scanner`` is a name or words ("channels=10,blocks=1x4,crystals=8x8,radius=60mm,pitch=1.6mm"). ``sources``: x, y, z of the middle,
+    ``scanner`` is a name, words ("channels=10,blocks=1x4,crystals=8x8,radius=60mm,pitch=1.6mm"), a table of crystals (FILE.csv), the
+    scanner of tables (FILE.h5), or a ``sluice.pet.Scanner``. ``sources``: x, y, z of the middle,
     radius and length of a cylinder along z (both 0: a point), in mm, and activity in Bq, of up to 16; without them a point of
     ``activity`` Bq in the middle (1 MBq). ``rate``: singles a second in all, to which the activities are scaled. A tick of the frames'
     clock is ``ticks[0] / ticks[1]`` ps, and it has ``tick_bits``. ``tables``: a file for the tables that the frames convert with.
@@ -263,7 +265,8 @@ def pet(
     settings.update(noncollinearity_deg=noncollinearity_deg, crystal=crystal, each_crystal=each_crystal)
     if ticks is not None:
         settings["tick_numerator"], settings["tick_denominator"] = ticks
-    frames, columns = sim_pet(settings, seconds, scanner, given, inside, tables, truth)
+    geometry = scanner.geometry if not isinstance(scanner, (str, bytes, os.PathLike)) else pet_scanner(scanner)
+    frames, columns = sim_pet(settings, seconds, geometry, given, inside, tables, truth)
     return PetFrames(frames["bytes"].reshape(-1, 16), columns)
 
 

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * PET: capsules, columns, what tuples mean; scanners and tables. */
+ * PET: capsules, columns, what tuples mean. */
 #include "py_pet.h"
 
 #include <stdlib.h>
@@ -13,6 +13,7 @@ static void capsule_free(PyObject *capsule)
     pet_handle *handle = PyCapsule_GetPointer(capsule, PyCapsule_GetName(capsule));
     if (handle != NULL && handle->process == (long)getpid()) {
         handle->drop(handle);
+        Py_XDECREF(handle->scanner);
         free(handle);
     }
 }
@@ -32,6 +33,14 @@ PyObject *pet_new(const char *kind, size_t size, void (*drop)(void *handle), voi
     }
     memcpy(to, &handle, sizeof handle);
     return capsule;
+}
+
+void pet_hold(void *memory, PyObject *geometry)
+{
+    pet_handle *handle = memory;
+    PyObject *before = handle->scanner;
+    handle->scanner = Py_NewRef(geometry);
+    Py_XDECREF(before);
 }
 
 void *pet_enter(PyObject *capsule, const char *kind)
@@ -244,20 +253,6 @@ static PyObject *columns(PyObject *module, PyObject *arguments)
 
 /* ---- tuples ------------------------------------------------------------------------------------ */
 
-bool pet_take_geometry(PyObject *tuple, slc_pet_geometry *g)
-{
-    g->layout = NULL;
-    return PyArg_ParseTuple(tuple, "IIIIIIIddd", &g->channels, &g->modules, &g->module_rings, &g->blocks_y,
-                            &g->blocks_z, &g->crystals_y, &g->crystals_z, &g->radius_mm, &g->pitch_z_mm,
-                            &g->depth_mm) != 0;
-}
-
-PyObject *pet_give_geometry(const slc_pet_geometry *g)
-{
-    return Py_BuildValue("(IIIIIIIddd)", g->channels, g->modules, g->module_rings, g->blocks_y, g->blocks_z,
-                         g->crystals_y, g->crystals_z, g->radius_mm, g->pitch_z_mm, g->depth_mm);
-}
-
 bool pet_take_coincidence(PyObject *tuple, slc_pet_coincidence_config *config)
 {
     int closed = 0, all_open = 0, gate9 = 0;
@@ -359,27 +354,7 @@ char *pet_take_path(PyObject *path)
     return copy;
 }
 
-/* ---- scanners and tables ----------------------------------------------------------------------- */
-
-/* pet_scanner(words): the geometry. */
-static PyObject *scanner(PyObject *module, PyObject *words)
-{
-    slc_pet_geometry geometry;
-    slc_error error = {SLC_OK, ""};
-    PyObject *utf8 = PyUnicode_AsUTF8String(words);
-    if (utf8 == NULL) {
-        return NULL;
-    }
-    slc_status status = slc_io_pet_scanner(PyBytes_AsString(utf8), &geometry, &error);
-    if (status == SLC_OK && geometry.layout != NULL) {
-        slc_pet_geometry_clear(&geometry);
-        status = slc_fail(&error, SLC_ERR_UNSUPPORTED, "%s: a table of crystals is not taken here",
-                          PyBytes_AsString(utf8));
-    }
-    Py_DECREF(utf8);
-    return status == SLC_OK ? pet_give_geometry(&geometry)
-                            : core_raise(core_state_of(module), status, &error);
-}
+/* ---- names ------------------------------------------------------------------------------------- */
 
 /* A list of names: of scanners, and of policies. */
 static PyObject *names_of(const char *(*name)(size_t i))
@@ -422,16 +397,16 @@ static PyObject *names(PyObject *module, PyObject *unused)
 }
 
 PyMethodDef pet_functions[] = {{"pet_columns", columns, METH_VARARGS, "arrays as Columns"},
-                               {"pet_scanner", scanner, METH_O, "a scanner's geometry"},
                                {"pet_names", names, METH_NOARGS, "scanners, policies, list-mode formats"},
                                {NULL, NULL, 0, NULL}};
 
 int pet_add(PyObject *module)
 {
-    PyMethodDef *const all[] = {pet_functions,           pet_table_functions,     pet_chain_functions,
-                                pet_stage_functions,     pet_file_functions,      pet_list_functions,
-                                pet_calibrate_functions, pet_check_functions,     pet_look_functions,
-                                pet_acquire_functions,   pet_normalise_functions, pet_randoms_functions};
+    PyMethodDef *const all[] = {pet_functions,        pet_scanner_functions,   pet_table_functions,
+                                pet_chain_functions,  pet_stage_functions,     pet_file_functions,
+                                pet_list_functions,   pet_calibrate_functions, pet_check_functions,
+                                pet_look_functions,   pet_acquire_functions,   pet_normalise_functions,
+                                pet_randoms_functions};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         if (PyModule_AddFunctions(module, all[i]) < 0) {
             return -1;

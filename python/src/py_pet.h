@@ -23,6 +23,7 @@ typedef struct pet_handle {
     void (*drop)(void *handle); /* what it holds, not its memory */
     long process;               /* that made it: its threads are not in a child of fork() */
     bool busy;                  /* a thread is in a call of it, without the lock of the interpreter */
+    PyObject *scanner;          /* that it was opened with, whose layout it may look at; NULL: none */
 } pet_handle;
 
 /* Zeroed memory of `size` bytes behind a capsule of this kind, a constant; *handle is it. `drop` is called
@@ -32,6 +33,8 @@ PyObject *pet_new(const char *kind, size_t size, void (*drop)(void *handle), voi
  * another kind, of another process, or another thread's. */
 void *pet_enter(PyObject *capsule, const char *kind);
 void pet_leave(void *handle);
+/* Keeps a geometry's tuple, and so its layout, until the handle has been dropped. */
+void pet_hold(void *handle, PyObject *geometry);
 
 /* ---- formats of frames ------------------------------------------------------------------------- */
 
@@ -84,18 +87,23 @@ void pet_lent_end(pet_lent *lent);
 
 /* ---- tuples ------------------------------------------------------------------------------------ */
 
+/* (ten numbers, layout), where layout is None or a capsule that the geometry then points into: what is opened
+ * with it holds the tuple (pet_hold). False with an error set. */
 bool pet_take_geometry(PyObject *tuple, slc_pet_geometry *geometry);
-PyObject *pet_give_geometry(const slc_pet_geometry *geometry);
+/* Such a tuple. Its layout is taken, or, with an `owner`, there as long as that is. NULL with an error set,
+ * the layout being taken, too. */
+PyObject *pet_give_geometry(const slc_pet_geometry *geometry, PyObject *owner);
 
 /* Tables in buffers that are held until pet_tables_clear. */
 typedef struct pet_tables {
     slc_pet_tables tables;
     Py_buffer view[7]; /* position, gain, energy, time_offset_ps, efficiency, radial, axial */
     bool held[7];
+    PyObject *geometry;
 } pet_tables;
 /* (geometry, side, position, gain, energy, energy_bin_kev, time_offset_ps, efficiency, radial, radial_mm,
- * axial, axial_mm); tables that are None are not there. False with an error set; pet_tables_clear in any
- * case. */
+ * axial, axial_mm, energy_fwhm, time_fwhm_ps); tables that are None are not there. False with an error set;
+ * pet_tables_clear in any case. */
 bool pet_take_tables(core_state *state, PyObject *tuple, pet_tables *tables);
 void pet_tables_clear(pet_tables *tables);
 
@@ -125,7 +133,8 @@ const slc_pet_pair_randoms *pet_chain_randoms(PyObject *capsule, core_state *sta
 /* Functions of each file. */
 extern PyMethodDef pet_functions[], pet_chain_functions[], pet_stage_functions[], pet_file_functions[],
     pet_list_functions[], pet_calibrate_functions[], pet_check_functions[], pet_look_functions[],
-    pet_table_functions[], pet_acquire_functions[], pet_normalise_functions[], pet_randoms_functions[];
+    pet_table_functions[], pet_acquire_functions[], pet_normalise_functions[], pet_randoms_functions[],
+    pet_scanner_functions[];
 /* Adds them all. */
 int pet_add(PyObject *module);
 

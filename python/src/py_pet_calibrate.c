@@ -46,6 +46,7 @@ static PyObject *calibrate_open(PyObject *module, PyObject *arguments)
         Py_DECREF(capsule);
         return NULL;
     }
+    pet_hold(c, geometry);
     const slc_status status = slc_pet_calibrate_open(config, &c->calibrate, &c->error);
     if (status != SLC_OK) {
         (void)core_raise(core_state_of(module), status, &c->error);
@@ -214,6 +215,77 @@ static PyObject *calibrate_time(PyObject *module, PyObject *arguments)
     return made;
 }
 
+/* pet_calibrate_energy_fwhm(calibration) */
+static PyObject *calibrate_energy_fwhm(PyObject *module, PyObject *capsule)
+{
+    double fwhm = 0;
+    calibration *c = pet_enter(capsule, kind);
+    if (c == NULL) {
+        return NULL;
+    }
+    const slc_status status = slc_pet_calibrate_energy_fwhm(c->calibrate, &fwhm, &c->error);
+    PyObject *made = status == SLC_OK ? PyFloat_FromDouble(fwhm)
+                                      : core_raise(core_state_of(module), status, &c->error);
+    pet_leave(c);
+    return made;
+}
+
+/* A point, (x, y, z), or a cylinder's words. */
+static bool take_source(core_state *state, PyObject *object, slc_pet_cylinder *source)
+{
+    slc_error error = {SLC_OK, ""};
+    *source = (slc_pet_cylinder){.radius_mm = 0};
+    if (PyTuple_Check(object)) {
+        return PyArg_ParseTuple(object, "ddd", &source->x_mm, &source->y_mm, &source->z_mm) != 0;
+    }
+    PyObject *utf8 = PyUnicode_AsUTF8String(object);
+    const slc_status status = utf8 != NULL ? slc_pet_cylinder_of(PyBytes_AsString(utf8), source, &error)
+                                           : SLC_END;
+    Py_XDECREF(utf8);
+    if (status < 0) {
+        (void)core_raise(state, status, &error);
+    }
+    return status == SLC_OK;
+}
+
+/* pet_calibrate_time_fwhm(calibration, pairs, source, offsets, fitted): offsets are int32, or None; fitted:
+ * they are those that were found last, of these pairs. A dictionary. */
+static PyObject *calibrate_time_fwhm(PyObject *module, PyObject *arguments)
+{
+    core_state *state = core_state_of(module);
+    PyObject *capsule, *buffers, *place, *made = NULL;
+    Py_buffer offsets;
+    int fitted = 0;
+    slc_pet_cylinder source;
+    slc_pet_time_width width;
+    slc_pet_coincidences pairs = {.head = {0}};
+    if (PyArg_ParseTuple(arguments, "OOOz*p", &capsule, &buffers, &place, &offsets, &fitted) == 0) {
+        return NULL;
+    }
+    calibration *c = take_source(state, place, &source) ? pet_enter(capsule, kind) : NULL;
+    const size_t crystals = c != NULL ? slc_pet_crystals(&c->config.geometry) : 0;
+    if (c != NULL && offsets.buf != NULL && (size_t)offsets.len != crystals * sizeof(int32_t)) {
+        PyErr_SetString(state->usage_error, "offsets are to have one number for each crystal");
+    } else if (c != NULL && pet_rows_take(state, buffers, &slc_pet_coincidences_schema, &pairs)) {
+        slc_status status;
+        PyThreadState *const thread = PyEval_SaveThread();
+        status = slc_pet_calibrate_time_fwhm(&c->config.geometry, &pairs, offsets.buf,
+                                             fitted != 0 ? &c->fit : NULL, &source, &width, &c->error);
+        PyEval_RestoreThread(thread);
+        made = status == SLC_OK
+                   ? Py_BuildValue("{s:K,s:K,s:d,s:d,s:d}", "pairs", (unsigned long long)width.pairs,
+                                   "outside", (unsigned long long)width.outside, "fwhm_ps", width.fwhm_ps,
+                                   "error_ps", width.error_ps, "randoms", width.randoms)
+                   : core_raise(state, status, &c->error);
+    }
+    if (c != NULL) {
+        pet_leave(c);
+    }
+    slc_columns_clear(&slc_pet_coincidences_schema, &pairs);
+    PyBuffer_Release(&offsets);
+    return made;
+}
+
 /* pet_calibrate_counts(calibration): (counts, doubts in words) */
 static PyObject *calibrate_counts(PyObject *module, PyObject *capsule)
 {
@@ -294,6 +366,8 @@ PyMethodDef pet_calibrate_functions[] = {
     {"pet_calibrate_grid", calibrate_grid, METH_VARARGS, "the grid of a block"},
     {"pet_calibrate_gain", calibrate_gain, METH_O, "gains of its spectra"},
     {"pet_calibrate_time", calibrate_time, METH_VARARGS, "time offsets of pairs"},
+    {"pet_calibrate_energy_fwhm", calibrate_energy_fwhm, METH_O, "the resolution of energies"},
+    {"pet_calibrate_time_fwhm", calibrate_time_fwhm, METH_VARARGS, "the resolution of times"},
     {"pet_calibrate_counts", calibrate_counts, METH_O, "what became of the frames"},
     {"pet_calibrate_draw", calibrate_draw, METH_VARARGS, "pictures of it"},
     {NULL, NULL, 0, NULL}};

@@ -60,6 +60,8 @@ static PyObject *list_open(PyObject *module, PyObject *arguments)
         if (status != SLC_OK) {
             (void)core_raise(core_state_of(module), status, &error);
             Py_CLEAR(capsule);
+        } else {
+            pet_hold(l, tuple);
         }
     }
     PyMem_Free(name);
@@ -110,8 +112,7 @@ static PyObject *list_about(PyObject *module, PyObject *capsule)
                                ? Py_NewRef(Py_None)
                                : PyBytes_FromStringAndSize((const char *)a.efficiency, bytes);
     pet_leave(l);
-    const bool has_ring = a.has_geometry && a.geometry.layout == NULL; /* of a table, nothing */
-    PyObject *geometry = has_ring ? pet_give_geometry(&a.geometry) : Py_NewRef(Py_None);
+    PyObject *geometry = a.has_geometry ? pet_give_geometry(&a.geometry, capsule) : Py_NewRef(Py_None);
     PyObject *scanner = a.scanner[0] != '\0' ? PyUnicode_DecodeLocale(a.scanner, "surrogateescape")
                                              : Py_NewRef(Py_None);
     if (geometry == NULL || scanner == NULL || efficiency == NULL) {
@@ -253,6 +254,7 @@ static PyObject *list_create(PyObject *module, PyObject *arguments)
         PyThreadState *const thread = PyEval_SaveThread();
         status = slc_io_pet_list_create(name, (slc_io_pet_list_format)format, &config, &w->writer, &error);
         PyEval_RestoreThread(thread);
+        pet_hold(w, tuple);
         if (status != SLC_OK) {
             (void)core_raise(core_state_of(module), status, &error);
             Py_CLEAR(capsule);
@@ -403,6 +405,8 @@ static PyObject *sinogram_open(PyObject *module, PyObject *arguments)
     if (status != SLC_OK) {
         (void)core_raise(core_state_of(module), status, &error);
         Py_CLEAR(capsule);
+    } else if (capsule != NULL) {
+        pet_hold(s, geometry);
     }
     return capsule;
 }

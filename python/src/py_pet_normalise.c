@@ -54,6 +54,7 @@ static PyObject *normalise_open(PyObject *module, PyObject *arguments)
     PyThreadState *const thread = PyEval_SaveThread();
     status = slc_pet_normalise_open(&config, &n->normalise, &n->error);
     PyEval_RestoreThread(thread);
+    pet_hold(n, geometry);
     if (status != SLC_OK) {
         (void)core_raise(state, status, &n->error);
         Py_CLEAR(capsule);

@@ -35,12 +35,13 @@ bool pet_take_tables(core_state *state, PyObject *tuple, pet_tables *to)
     const void *data[7] = {NULL};
     double bin_kev = 0;
     memset(to, 0, sizeof *to);
-    if (PyArg_ParseTuple(tuple, "OIOOOdOOOdOd", &geometry, &t->position_side, &object[0], &object[1],
+    if (PyArg_ParseTuple(tuple, "OIOOOdOOOdOddd", &geometry, &t->position_side, &object[0], &object[1],
                          &object[2], &bin_kev, &object[3], &object[4], &object[5], &t->geometric.radial_mm,
-                         &object[6], &t->geometric.axial_mm) == 0 ||
+                         &object[6], &t->geometric.axial_mm, &t->energy_fwhm, &t->time_fwhm_ps) == 0 ||
         !pet_take_geometry(geometry, &t->geometry)) {
         return false;
     }
+    to->geometry = Py_NewRef(geometry);
     const size_t crystals = slc_pet_crystals(&t->geometry);
     t->energy_bin_kev = (float)bin_kev;
     if (!take_table(state, object[0], "position", slc_pet_position_elements(t) * sizeof *t->position,
@@ -86,6 +87,7 @@ void pet_tables_clear(pet_tables *tables)
             tables->held[i] = false;
         }
     }
+    Py_CLEAR(tables->geometry);
 }
 
 static PyObject *bytes_of(const void *data, size_t n)
@@ -106,17 +108,13 @@ static PyObject *tables_read(PyObject *module, PyObject *path)
     PyThreadState *const thread = PyEval_SaveThread();
     status = slc_io_read_pet_tables(name, &t, &error);
     PyEval_RestoreThread(thread);
-    if (status == SLC_OK && t.geometry.layout != NULL) {
-        slc_io_pet_tables_clear(&t);
-        status = slc_fail(&error, SLC_ERR_UNSUPPORTED, "%s: a table of crystals is not read here", name);
-    }
     PyMem_Free(name);
     if (status != SLC_OK) {
         return core_raise(core_state_of(module), status, &error);
     }
     const size_t crystals = slc_pet_crystals(&t.geometry);
-    PyObject *geometry = pet_give_geometry(&t.geometry);
     PyObject *position = bytes_of(t.position, slc_pet_position_elements(&t) * sizeof *t.position);
+    PyObject *geometry = pet_give_geometry(&t.geometry, NULL); /* which has the layout now */
     PyObject *gain = bytes_of(t.gain, crystals * sizeof *t.gain);
     PyObject *energy = bytes_of(t.energy, crystals * t.energy_bins * sizeof *t.energy);
     PyObject *offset = bytes_of(t.time_offset_ps, crystals * sizeof *t.time_offset_ps);
@@ -126,9 +124,9 @@ static PyObject *tables_read(PyObject *module, PyObject *path)
     PyObject *made = NULL;
     if (geometry != NULL && position != NULL && gain != NULL && energy != NULL && offset != NULL &&
         efficiency != NULL && radial != NULL && axial != NULL) {
-        made = Py_BuildValue("(OIOOOdOOOdOd)", geometry, t.position_side, position, gain, energy,
+        made = Py_BuildValue("(OIOOOdOOOdOddd)", geometry, t.position_side, position, gain, energy,
                              (double)t.energy_bin_kev, offset, efficiency, radial, t.geometric.radial_mm,
-                             axial, t.geometric.axial_mm);
+                             axial, t.geometric.axial_mm, t.energy_fwhm, t.time_fwhm_ps);
     }
     Py_XDECREF(radial);
     Py_XDECREF(axial);
@@ -138,6 +136,7 @@ static PyObject *tables_read(PyObject *module, PyObject *path)
     Py_XDECREF(energy);
     Py_XDECREF(offset);
     Py_XDECREF(efficiency);
+    t.geometry.layout = NULL;
     slc_io_pet_tables_clear(&t);
     return made;
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Seeded generators of detectors' events, with truth: files and columns. */
 #include "py_flow.h"
+#include "py_pet.h"
 #include "py_sim.h"
 
 #include <stdlib.h>
@@ -382,23 +383,24 @@ static slc_status measure(slc_sim_pet *sim, double rate, double seconds, measure
     return status;
 }
 
-/* sim_pet(settings, seconds, scanner, sources, phantoms, tables, truth): (frames, truth or None). */
+/* sim_pet(settings, seconds, geometry, sources, phantoms, tables, truth): (frames, truth or None). */
 PyObject *core_sim_pet(PyObject *module, PyObject *arguments)
 {
     core_state *state = core_state_of(module);
     PyObject *settings, *sources, *phantoms, *tables, *bytes = NULL, *made = NULL;
-    const char *scanner, *tables_path = NULL;
+    PyObject *geometry;
+    const char *tables_path = NULL;
     double seconds = 0;
     int truth = 0;
     slc_sim_pet_config config;
     slc_error error = {SLC_OK, ""};
     slc_sim_pet *sim = NULL;
     slc_sim_pet_config_default(&config);
-    if (PyArg_ParseTuple(arguments, "O!dsO!O!Op", &PyDict_Type, &settings, &seconds, &scanner, &PyList_Type,
+    if (PyArg_ParseTuple(arguments, "O!dOO!O!Op", &PyDict_Type, &settings, &seconds, &geometry, &PyList_Type,
                          &sources, &PyList_Type, &phantoms, &tables, &truth) == 0 ||
         !core_sim_fields(state, settings, pet_fields, COUNT_OF(pet_fields), &config) ||
-        !take_sources(sources, &config) || !take_phantoms(phantoms, &config) ||
-        !path_of(tables, &bytes, &tables_path)) {
+        !pet_take_geometry(geometry, &config.geometry) || !take_sources(sources, &config) ||
+        !take_phantoms(phantoms, &config) || !path_of(tables, &bytes, &tables_path)) {
         return NULL;
     }
     measurement *m = calloc(1, sizeof *m);
@@ -407,8 +409,7 @@ PyObject *core_sim_pet(PyObject *module, PyObject *arguments)
         Py_XDECREF(bytes);
         return NULL;
     }
-    slc_status status = slc_pet_scanner(scanner, &config.geometry, &error);
-    status = status == SLC_OK ? slc_sim_pet_open(&config, &sim, &error) : status;
+    slc_status status = slc_sim_pet_open(&config, &sim, &error);
     if (status == SLC_OK && tables_path != NULL) {
         status = slc_io_write_pet_tables(tables_path, slc_sim_pet_tables(sim), &error);
     }

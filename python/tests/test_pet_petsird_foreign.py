@@ -201,7 +201,7 @@ def test_its_elements_are_a_table(encoder, tmp_path):
     again = castor(tmp_path)
     assert np.abs(again[0] - at).max() < 1e-3 and np.abs(again[1] - towards).max() < 1e-4 and (again[2] == events).all()
     with pet.open_list(path) as reader:
-        assert sum(some.n_rows for some in reader) == 500 and reader.about["geometry"] is None
+        assert sum(some.n_rows for some in reader) == 500 and reader.about["geometry"].n_crystals == 96 and reader.about["geometry"].crystals is not None
 
 
 def test_modules_that_are_not_alike(encoder, tmp_path):

@@ -415,6 +415,28 @@ static void fill_block(const slc_pet_calibrate *c, uint32_t at, double of_scanne
     }
 }
 
+slc_status slc_pet_calibrate_energy_fwhm(const slc_pet_calibrate *c, double *fwhm, slc_error *error)
+{
+    *fwhm = 0;
+    double *room = malloc(c->crystals * sizeof *room);
+    uint32_t found = 0;
+    if (room == NULL) {
+        return slc_fail(error, SLC_ERR_MEMORY, "no memory for resolutions of %u crystals", c->crystals);
+    }
+    for (uint32_t i = 0; c->peaks != NULL && i < c->crystals; i++) {
+        if (c->peaks[i].found) {
+            room[found++] = resolution_of(&c->peaks[i]);
+        }
+    }
+    if (found > 0) {
+        qsort(room, found, sizeof *room, by_value);
+        const double median = (room[found / 2] + room[(found - 1) / 2]) / 2;
+        *fwhm = median * sqrt(c->config.peak_kev / 511);
+    }
+    free(room);
+    return SLC_OK;
+}
+
 slc_status slc_pet_calibrate_gain(slc_pet_calibrate *c, float *gain, float *resolution, uint32_t *unsure,
                                   slc_error *error)
 {

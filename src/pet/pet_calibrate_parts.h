@@ -6,6 +6,7 @@
  * pet_calibrate_nearest.c   places to crystals, plain grids, equations
  * pet_calibrate_peak.c   a spectrum to its photopeak
  * pet_calibrate_time.c   pairs to time offsets
+ * pet_calibrate_width.c  pairs to the resolution of times
  */
 #ifndef SLUICE_PET_CALIBRATE_PARTS_H
 #define SLUICE_PET_CALIBRATE_PARTS_H

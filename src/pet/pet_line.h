@@ -10,34 +10,44 @@
 #include <math.h>
 
 /* The part of the stretch from `a` (t = 0) to b = a + d (t = 1) that is inside of a full cylinder along z, of
- * which `low` and `high` are the ends; as a share of the stretch. */
-static inline double slc_pet_line_share(const double a[3], const double d[3], double x, double y,
-                                        double radius, double low, double high)
+ * which `low` and `high` are the ends: t from *from to *to. False: none is, and they are not set. */
+static inline bool slc_pet_line_part(const double a[3], const double d[3], double x, double y, double radius,
+                                     double low, double high, double *from, double *to)
 {
     const double ax = a[0] - x, ay = a[1] - y;
     const double across = d[0] * d[0] + d[1] * d[1], along = ax * d[0] + ay * d[1];
     const double beside = ax * d[1] - ay * d[0]; /* distance of the line from the axis, times √across */
-    double from = 0, to = 1;
+    double begin = 0, end = 1;
     if (across > 0) {
         const double inside = radius * radius * across - beside * beside;
         if (!(inside > 0)) {
-            return 0;
+            return false;
         }
         const double half = sqrt(inside) / across, middle = -along / across;
-        from = middle - half > from ? middle - half : from;
-        to = middle + half < to ? middle + half : to;
+        begin = middle - half > begin ? middle - half : begin;
+        end = middle + half < end ? middle + half : end;
     } else if (ax * ax + ay * ay >= radius * radius) {
-        return 0;
+        return false;
     }
     if (d[2] != 0) {
         const double t1 = (low - a[2]) / d[2], t2 = (high - a[2]) / d[2];
         const double first = t1 < t2 ? t1 : t2, last = t1 < t2 ? t2 : t1;
-        from = first > from ? first : from;
-        to = last < to ? last : to;
+        begin = first > begin ? first : begin;
+        end = last < end ? last : end;
     } else if (a[2] <= low || a[2] >= high) {
-        return 0;
+        return false;
     }
-    return to > from ? to - from : 0;
+    *from = begin;
+    *to = end;
+    return end > begin;
+}
+
+/* As a share of the stretch. */
+static inline double slc_pet_line_share(const double a[3], const double d[3], double x, double y,
+                                        double radius, double low, double high)
+{
+    double from = 0, to = 0;
+    return slc_pet_line_part(a, d, x, y, radius, low, high, &from, &to) ? to - from : 0;
 }
 
 /* The same of a cylinder or a shell. */

@@ -59,6 +59,10 @@ static bool number(const char *text, const char *unit, double *value, const char
 {
     char *after = NULL;
     *value = strtod(text, &after);
+    if (strncmp(text, "0x", 2) == 0) { /* "0x1mm" is two numbers, and not one in hexadecimal */
+        *value = 0;
+        after = (char *)text + 1;
+    }
     *end = after + (strncmp(after, unit, strlen(unit)) == 0 ? strlen(unit) : 0);
     return after != text && isfinite(*value) && fabs(*value) <= 1e6;
 }
@@ -295,10 +299,32 @@ static slc_status check_geometric(const slc_pet_tables *t, slc_error *error)
     return SLC_OK;
 }
 
+void slc_pet_energies_of(double energy_fwhm, double kev[2])
+{
+    enum { PEAK_KEV = 511 };
+    const double away = 1.5 * energy_fwhm * PEAK_KEV;
+    kev[0] = fmax(floor(PEAK_KEV - away + 0.5), 0);
+    kev[1] = floor(PEAK_KEV + away + 0.5);
+}
+
+/* What was measured, or 0. */
+static slc_status check_widths(const slc_pet_tables *t, slc_error *error)
+{
+    if (!(t->energy_fwhm >= 0 && t->energy_fwhm < 1)) {
+        return slc_fail(error, SLC_ERR_FORMAT, "tables: a resolution of energies of %g of 511 keV",
+                        t->energy_fwhm);
+    }
+    if (!(t->time_fwhm_ps >= 0 && t->time_fwhm_ps < 1e6)) {
+        return slc_fail(error, SLC_ERR_FORMAT, "tables: a resolution of times of %g ps", t->time_fwhm_ps);
+    }
+    return SLC_OK;
+}
+
 slc_status slc_pet_tables_check(const slc_pet_tables *t, slc_error *error)
 {
     slc_status status = slc_pet_geometry_check(&t->geometry, error);
     status = status == SLC_OK ? check_position(t, error) : status;
+    status = status == SLC_OK ? check_widths(t, error) : status;
     if (status != SLC_OK) {
         return status;
     }

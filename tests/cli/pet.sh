@@ -139,7 +139,7 @@ for policy in opengate:TakeAllGoods rejectHigherMultiples multiplesAsSequentialC
     refuse 2 "GATE 9 has no policy $policy: leave out --compat gate9" five.bin --compat gate9 --policy $policy
 done
 refuse 2 "opengate:TakeAllGoods has closed edges: leave out --edge open" five.bin --policy opengate:TakeAllGoods --edge open
-refuse 2 "--energies takes LOW:HIGH in keV, not '500:400'" five.bin --energies 500:400
+refuse 2 "--energies takes LOW:HIGH in keV, or all, not '500:400'" five.bin --energies 500:400
 refuse 2 "--input is singles or singles-f64, not 'x'" five.bin --input x
 refuse 2 "--format is indices or csv, not 'x'" five.bin --format x
 refuse 2 "--format csv needs times in picoseconds: --input singles" five.bin --input singles-f64 --format csv

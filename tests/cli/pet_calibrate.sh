@@ -138,7 +138,7 @@ refuse 2 "--keep takes position, gain, time and efficiency, not 'gains' (did you
 refuse 2 "--keep time and --time exclude each other" all.raw -o x.h5 --tables t.h5 --keep time --time
 refuse 2 "--position-side: 3 places for 4 x 4 crystals" all.raw -o x.h5 --scanner $scanner --position-side 3
 refuse 2 "--flood-png takes a name that ends in .png, not 'f.tif'" all.raw -o x.h5 --scanner $scanner --flood-png f.tif
-refuse 2 "--energies takes LOW:HIGH in keV, not '600:400'" all.raw -o x.h5 --scanner $scanner --energies 600:400
+refuse 2 "--energies takes LOW:HIGH in keV, or all, not '600:400'" all.raw -o x.h5 --scanner $scanner --energies 600:400
 refuse 1 "all.raw: no HDF5 file, or cut off or damaged" all.raw -o x.h5 --tables all.raw
 head -c 3000 t.h5 >cut.h5
 refuse 1 "cut.h5: no HDF5 file, or cut off or damaged" all.raw -o x.h5 --tables cut.h5

@@ -60,4 +60,4 @@ equal "counts" "$(key out "o['singles'], 0 < o['inside'] < o['singles']")" "($n,
 ran="pet calibrate"
 run pet calibrate a.bin --tables a.h5 --keep gain --time --energies 5000:6000 -o new.h5 -q
 want 1
-told "pet calibrate" "0 of $n singles are from 5000 to below 6000 keV; THERE" "no single is left to find times with"
+told "pet calibrate" "0 of $n singles are from 5000 to below 6000 keV; THERE" "no single is left to find pairs with"

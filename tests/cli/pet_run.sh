@@ -372,7 +372,7 @@ grep -q "^sluice pet run: run.raw: " err || fail "it said: $(cat err)"
 refuse 2 "--ticks takes picoseconds as N or N/D, not '0'" run run.raw $scan --ticks 0
 refuse 2 "--ticks takes picoseconds as N or N/D, not '5/'" convert run.raw $scan --ticks 5/ -o x
 refuse 2 "--tick-bits takes 8 to 64, not '7'" run run.raw $scan --tick-bits 7
-refuse 2 "--energies takes LOW:HIGH in keV, not '600:400'" run run.raw --scanner mouse20 --energies 600:400
+refuse 2 "--energies takes LOW:HIGH in keV, or all, not '600:400'" run run.raw --scanner mouse20 --energies 600:400
 refuse 2 "--window takes a time, as 4ns or 250ps, not '4'" run run.raw $scan --window 4
 refuse 2 "--delayed takes a time, as 100ns, not '0ns'" run run.raw $scan --delayed 0ns
 refuse 2 "--delayed 3999ps is shorter than the window of 4 ns: choose a longer one" run run.raw $scan $find --delayed 3999ps

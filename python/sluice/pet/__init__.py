@@ -34,10 +34,11 @@ from ._look import Image, look
 from ._normalise import Normaliser, normalise, write_factors
 from ._reading import FrameReader, info, open_frames, series
 from ._run import Chain, Found, Run, convert, rates, run
-from ._scanner import FORMATS, FRAME, POLICIES, SCANNERS, Scanner, Tables, frames, pairs, singles
+from ._scanner import CRYSTAL, FORMATS, FRAME, POLICIES, SCANNERS, Scanner, Tables, frames, pairs, singles
 from ._stages import Coincidences, Sorter, coincidences, randoms, sort
 
 __all__ = [
+    "CRYSTAL",
     "FORMATS",
     "FRAME",
     "POLICIES",

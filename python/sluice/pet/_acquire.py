@@ -15,7 +15,7 @@ from .. import _core
 from .._core import Columns, UsageError
 from ._reading import ON_FAULT, OnFault, format_words
 from ._run import clock_words
-from ._scanner import Path, Scanner, Tables, count, frames, number, tables_of, thread_count, warn_lost, word
+from ._scanner import Energies, Path, Scanner, Tables, count, frames, number, tables_of, thread_count, warn_lost, word
 from ._stages import delay_of, rule
 
 _MOMENT_S = 0.02
@@ -158,7 +158,7 @@ def acquire(
     frame_format: Path | None = None,
     ticks: tuple[int, int] | int | None = None,
     tick_bits: int | None = None,
-    energies: tuple[float, float] | None = None,
+    energies: Energies = None,
     horizon_ns: float = 1e6,
     window_ns: float = 10.0,
     windows: Literal["single", "all-open"] = "single",
@@ -210,8 +210,9 @@ def acquire(
         horizon = round(number(horizon_ns, "horizon_ns", 0, 7.2e12) * 1000)
         made = rule(window_ns, 0.0, windows, edge, policy, good, None, compat)
         named = [] if continues is None else [continues]
-        clocks = clock_words(*format_words(frame_format, named, ticks, tick_bits), energies)
-        chain = (tables_of(scanner).packed, clocks, horizon, made, delay_of(delayed_ns, window_ns), thread_count(threads))
+        tables = tables_of(scanner)
+        clocks = clock_words(*format_words(frame_format, named, ticks, tick_bits), energies, tables.energy_fwhm)
+        chain = (tables.packed, clocks, horizon, made, delay_of(delayed_ns, window_ns), thread_count(threads))
     most = (1 << 63) - 1
     config = (
         _list(listen),

@@ -38,7 +38,7 @@ class Calibration:
 
     def __init__(
         self,
-        scanner: Scanner | Tables | str,
+        scanner: Scanner | Tables | str | Path,
         *,
         position_side: int = 256,
         spectrum_bins: int = 256,
@@ -93,6 +93,21 @@ class Calibration:
         return np.frombuffer(data, np.int32), fit
 
     @property
+    def energy_fwhm(self) -> float:
+        """The resolution of energies at 511 keV (FWHM, as a share), the median of crystals with a peak; 0 before ``gain``."""
+        return _core.pet_calibrate_energy_fwhm(self._calibration)
+
+    def time_fwhm(
+        self, pairs: Rows, source: str | tuple[float, float, float], *, time_offset_ps: Array | None = None, fitted: bool = False
+    ) -> dict[str, Any]:
+        """The resolution of times by pairs through a known source, a cylinder in the words of ``normalise`` or a point (x, y, z) in mm,
+        without what flights and the source's size add: ``fwhm_ps`` and ``error_ps``, the ``pairs`` that took part, those ``outside``, and
+        what part of them is random. ``time_offset_ps`` is added to the pairs' times; ``fitted``: ``time`` has found it of these pairs."""
+        offsets = None if time_offset_ps is None else np.require(time_offset_ps, np.int32, ("C_CONTIGUOUS",)).view(np.uint8)
+        place = source if isinstance(source, str) else tuple(float(one) for one in source)
+        return _core.pet_calibrate_time_fwhm(self._calibration, pair_buffers(pairs), place, offsets, bool(fitted))
+
+    @property
     def counts(self) -> dict[str, int]:
         """Frames in maps (``flood``) and not (``flood_outside``), in spectra and not, and ``beyond`` the last bin."""
         made: dict[str, int] = _core.pet_calibrate_counts(self._calibration)[0]
@@ -135,6 +150,7 @@ def calibrate(
     position_side: int | None = None,
     peak_kev: float = 511.0,
     time: bool = False,
+    source: str | tuple[float, float, float] | None = None,
     keep: Iterable[str] = (),
     energies: tuple[float, float] = (430.0, 600.0),
     window_ns: float = 10.0,
@@ -150,7 +166,8 @@ def calibrate(
     """Tables of a measurement's frames, as ``sluice pet calibrate`` finds them: positions from flood maps (none if places are crystals),
     gains from photopeaks, and with ``time`` offsets from pairs within ``energies`` and ``window_ns``. And what was found: ``frames``,
     ``blocks_without_grid``, ``crystals_without_peak``, ``resolution`` by crystal, ``time``, ``doubts``. Files are read several times.
-    ``keep``: "position", "gain", "time", "efficiency" of the tables that ``scanner`` is are kept, and not found anew."""
+    ``source``: where pairs come from, a cylinder's words ("radius=40mm,length=60mm") or a point (x, y, z) in mm: the resolution of times
+    is found, ``time_resolution``. ``keep``: "position", "gain", "time", "efficiency" of the tables that ``scanner`` is are kept, and not found anew."""
     given = tables_of(scanner)
     of, old = given.scanner, _kept(given, keep, scanner, time, position_side, spectra_svg)
     names = paths_of(paths, series)
@@ -182,20 +199,23 @@ def calibrate(
     found: dict[str, Any] = {"frames": n, "places_are_crystals": plain, "blocks_without_grid": 0 if plain or kept else unsure}
     words: dict[str, Any] = {"position": None if plain else position}
     if "gain" in old:
-        words.update(gain=given.gain, energy=given.energy, energy_bin_kev=given.energy_bin_kev)
+        words.update(gain=given.gain, energy=given.energy, energy_bin_kev=given.energy_bin_kev, energy_fwhm=given.energy_fwhm)
     else:
         for some in read("ignore"):
             steps.add_spectrum(some, Tables(of, **words))
         words["gain"], found["resolution"], found["crystals_without_peak"] = steps.gain()
+        words["energy_fwhm"] = steps.energy_fwhm
         found["doubts"] = [] if plain else steps.doubts
         for doubt in found["doubts"]:
             warn_lost(f"{doubt}: is it this scanner?", on_fault)
     if "time" in old:
-        words["time_offset_ps"] = given.time_offset_ps
+        words.update(time_offset_ps=given.time_offset_ps, time_fwhm_ps=given.time_fwhm_ps)
     if "efficiency" in old:
         words["efficiency"] = given.efficiency
         words.update(radial=given.radial, radial_mm=given.radial_mm, axial=given.axial, axial_mm=given.axial_mm)
-    if time:
+    if time and source is not None and not isinstance(source, str):
+        raise UsageError("time needs a phantom, not a point: times by a phantom first, and then keep='time' for the point")
+    if time or source is not None:
         chain = Chain(
             Tables(of, **words),
             ticks=clock,
@@ -207,7 +227,12 @@ def calibrate(
             in_order=False,
             threads=threads,
         )
-        words["time_offset_ps"], found["time"] = steps.time(_some_pairs(read("ignore", bits < 64), chain, of))
+        pairs = _some_pairs(read("ignore", bits < 64), chain, of)
+        if time:
+            words["time_offset_ps"], found["time"] = steps.time(pairs)
+        if source is not None:  # kept offsets are in the pairs already
+            width = steps.time_fwhm(pairs, source, time_offset_ps=words["time_offset_ps"] if time else None, fitted=time)
+            words["time_fwhm_ps"], found["time_resolution"] = width["fwhm_ps"], width
     if flood_png is not None:
         steps.draw_flood(flood_png, position)
     if spectra_svg is not None:

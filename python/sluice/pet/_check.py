@@ -50,7 +50,7 @@ class Checked:
 
 def check(
     pairs: Rows,
-    scanner: Scanner | Tables | str,
+    scanner: Scanner | Tables | str | Path,
     *,
     singles: Rows | None = None,
     source: tuple[float, float, float] | None = None,

@@ -100,7 +100,7 @@ class ListReader:
         if made["efficiency"] is not None:
             made["efficiency"] = np.frombuffer(made["efficiency"], np.float32)
         if made["geometry"] is not None:
-            made["geometry"] = Scanner(None, name=made["scanner"], **dict(zip(_COUNTS + _LENGTHS, made["geometry"])))
+            made["geometry"] = Scanner._of(made["geometry"], made["scanner"])
         return made
 
     def close(self) -> None:
@@ -115,7 +115,7 @@ class ListReader:
 
 
 def open_list(
-    path: Path, *, format: str | None = None, scanner: Scanner | Tables | str | None = None, batch: int = 1 << 18
+    path: Path, *, format: str | None = None, scanner: Scanner | Tables | str | Path | None = None, batch: int = 1 << 18
 ) -> ListReader:
     """A list-mode file as batches of pairs: of CASToR (.cdh), STIR's SAFIR (.clm.safir) and Siemens (.l.hdr), YRT-PET (.lmDat), GATE (CSV),
     HDF5, PETSIRD. The format is found by the file's bytes and name, or given. What a format does not keep is 0. ``scanner``: GATE's need it; without
@@ -148,7 +148,7 @@ class ListWriter:
     def __init__(
         self,
         path: Path,
-        scanner: Scanner | Tables | str,
+        scanner: Scanner | Tables | str | Path,
         *,
         format: str | None = None,
         prompts: bool = False,
@@ -337,7 +337,7 @@ class Sinogram:
 
     def __init__(
         self,
-        scanner: Scanner | Tables | str,
+        scanner: Scanner | Tables | str | Path,
         *,
         tangential: int | None = None,
         ring_difference: int | None = None,
@@ -345,9 +345,10 @@ class Sinogram:
         subtract: bool = False,
     ) -> None:
         of = scanner_of(scanner)
-        most = of.rings - 1
         bins = 0 if tangential is None else count(tangential, "tangential", 1, 65536)
-        difference = most if ring_difference is None else min(count(ring_difference, "ring_difference", 0, 65535), most)
+        difference = (1 << 32) - 1 if ring_difference is None else count(ring_difference, "ring_difference", 0, 65535)
+        if of.crystals is None:  # whose rings are these
+            difference = min(difference, of.rings - 1)
         self._sinogram = _core.pet_sinogram_open(of.geometry, bins, difference, bool(rebin), bool(subtract))
         #: Pairs that are in it, and outside of it: too far from the axis, rings too far apart.
         self.inside = 0
@@ -377,7 +378,7 @@ class Sinogram:
 
 def sinogram(
     pairs: Rows,
-    scanner: Scanner | Tables | str,
+    scanner: Scanner | Tables | str | Path,
     *,
     tangential: int | None = None,
     ring_difference: int | None = None,

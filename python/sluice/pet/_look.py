@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from .. import _core
-from ._scanner import Rows, Scanner, Tables, count, number, pair_buffers, scanner_of
+from ._scanner import Path, Rows, Scanner, Tables, count, number, pair_buffers, scanner_of
 
 
 @dataclass(frozen=True)
@@ -34,10 +34,10 @@ class Image:
 
 def look(
     pairs: Rows,
-    scanner: Scanner | Tables | str,
+    scanner: Scanner | Tables | str | Path,
     *,
     iterations: int = 10,
-    tof_ps: float = 0.0,
+    tof_ps: float | None = None,
     voxel_mm: float = 0.0,
     diameter_mm: float = 0.0,
     length_mm: float = 0.0,
@@ -46,7 +46,9 @@ def look(
 ) -> Image:
     """An image of pairs as ``sluice pet look`` makes it, for looking: so many iterations of list-mode MLEM, or with 0 the back-projection,
     with the sensitivity of the geometry and no other correction. ``tof_ps``: the resolution (FWHM) of the pairs' times, which are not used
-    if it is 0. Lengths that are 0 follow from the geometry."""
+    if it is 0; None: the ``time_fwhm_ps`` of the tables, if ``scanner`` is one of these and has it. Lengths that are 0 follow from the geometry."""
+    if tof_ps is None:
+        tof_ps = scanner.time_fwhm_ps if isinstance(scanner, Tables) else 0.0
     config = (
         number(voxel_mm, "voxel_mm", 0, 1e6),
         number(diameter_mm, "diameter_mm", 0, 1e6),

@@ -26,7 +26,7 @@ class Normaliser:
 
     def __init__(
         self,
-        scanner: Scanner | Tables | str,
+        scanner: Scanner | Tables | str | Path,
         source: str,
         *,
         edge_mm: float | None = None,
@@ -59,7 +59,7 @@ class Normaliser:
 
 def normalise(
     pairs: Rows | Iterable[Rows],
-    scanner: Scanner | Tables | str,
+    scanner: Scanner | Tables | str | Path,
     source: str,
     *,
     edge_mm: float | None = None,

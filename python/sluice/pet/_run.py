@@ -18,6 +18,7 @@ from .._flow import keep_inputs
 from ._lists import ListWriter, _format_by_name
 from ._reading import ON_FAULT, OnFault, Paths, Progress, format_words, further, paths_of, raise_failed, shown, tell
 from ._scanner import (
+    Energies,
     AT_ONCE,
     FRAME,
     Array,
@@ -67,15 +68,23 @@ def _rates(words: Mapping[str, Any] | float | None) -> tuple[float, float, bool]
     return bin_s, dead, bool(given.get("paralysable", False))
 
 
-def clock_words(ticks: tuple[int, int] | int, tick_bits: int, energies: tuple[float, float] | None) -> tuple[Any, ...]:
+def clock_words(ticks: tuple[int, int] | int, tick_bits: int, energies: Energies, energy_fwhm: float) -> tuple[Any, ...]:
     over, under = ticks if isinstance(ticks, tuple) else (ticks, 1)
     most = (1 << 32) - 1
     return (
         count(over, "ticks", 1, most),
         count(under, "ticks", 1, most),
         count(tick_bits, "tick_bits", 8, 64),
-        *energy_window(energies),
+        *energy_window(energies, energy_fwhm),
     )
+
+
+def _flight(tof_ps: float | Literal["none"] | None, format: str, tables: Tables) -> float | None:
+    """The resolution that is written, to a tenth of a picosecond if it is that of the tables; None: no times of flight."""
+    if tof_ps is not None:
+        return None if tof_ps == "none" else float(tof_ps)
+    has = format in ("castor", "yrt", "petsird", "hdf5", "arrow", "arrow-stream")
+    return round(tables.time_fwhm_ps, 1) if has and tables.time_fwhm_ps > 0 else None
 
 
 class Chain:
@@ -83,7 +92,7 @@ class Chain:
 
     ``scanner``: ``Tables``, a ``Scanner``, its words, or a file of tables. ``ticks``: picoseconds of a tick of the frames' clock, a number
     or (numerator, denominator); ``tick_bits``: after so many bits it begins again at 0; ``energies``: (low, high) in keV of the singles
-    that are kept; ``horizon_ns``: how far behind the latest time a frame may come. ``Coincidences`` tells ``window_ns`` to
+    that are kept, or "all"; None: 1.5 times the ``energy_fwhm`` of the tables to both sides of 511 keV, if they have one, else all; ``horizon_ns``: how far behind the latest time a frame may come. ``Coincidences`` tells ``window_ns`` to
     ``delayed_ns``. ``until``: "convert", "sort" or "coincidences". ``singles``: they are given, else none are; ``in_order``: prompts and delayeds in one
     order of time; without, those of each call, prompts first. ``rates``: bins of so many seconds, or a mapping of ``bin_s``,
     ``dead_time_ns``, ``paralysable``; ``randoms``: an estimate of random prompts, with ``delayed_ns`` (True), and of each pair "singles" or
@@ -96,7 +105,7 @@ class Chain:
         *,
         ticks: tuple[int, int] | int = 1,
         tick_bits: int = 64,
-        energies: tuple[float, float] | None = None,
+        energies: Energies = None,
         horizon_ns: float = 1e6,
         window_ns: float = 10.0,
         windows: Literal["single", "all-open"] = "single",
@@ -116,8 +125,9 @@ class Chain:
     ) -> None:
         self.tables = tables_of(scanner)
         self.window_ns = float(window_ns)
-        window = energy_window(energies)
-        self.energies = None if window[1] == float("inf") else window
+        window = energy_window(energies, self.tables.energy_fwhm)
+        #: (low, high) in keV, given or of the tables; None: all.
+        self.energies: tuple[float, float] | None = None if window[1] == float("inf") else window
         self.policy, self.has_delayeds = policy, delayed_ns is not None
         stage = word(until, "until", _STAGES)
         self.until = until
@@ -130,7 +140,7 @@ class Chain:
         horizon = round(number(horizon_ns, "horizon_ns", 0, 7.2e12) * 1000)
         self._chain = _core.pet_chain_open(
             self.tables.packed,
-            clock_words(ticks, tick_bits, energies),
+            clock_words(ticks, tick_bits, energies, self.tables.energy_fwhm),
             horizon,
             rule(window_ns, 0.0, windows, edge, policy, good, None, compat),
             delay,
@@ -262,7 +272,7 @@ def convert(
     *,
     ticks: tuple[int, int] | int = 1,
     tick_bits: int = 64,
-    energies: tuple[float, float] | None = None,
+    energies: Energies = None,
     horizon_ns: float = 1e6,
     threads: int = 1,
 ) -> Columns:
@@ -372,10 +382,11 @@ class Run:
         *,
         format: str | None = None,
         prompts: bool = False,
-        tof_ps: float | None = None,
+        tof_ps: float | Literal["none"] | None = None,
         threads: int = 1,
     ) -> int:
-        """Runs to the end and writes all pairs as a list-mode file, as the command does; ``ListWriter`` tells the words. How many were
+        """Runs to the end and writes all pairs as a list-mode file, as the command does; ``ListWriter`` tells the words. ``tof_ps`` None:
+        the ``time_fwhm_ps`` of the tables, if they have one and the format has a place for it; "none": no times of flight. How many were
         written."""
         if self._begun:
             raise UsageError("pairs were given already, which would not be in the file: open another run")
@@ -396,12 +407,13 @@ class Run:
                         of["efficiency"] = chain.tables.efficiency
                         if chain.tables.radial is not None:
                             warn_lost("PETSIRD gets the crystals' efficiencies: the tables' radial and axial factors are not written", "warn")
+                    flight = _flight(tof_ps, made if made is not None else "", chain.tables)
                     writer = ListWriter(
                         path,
                         chain.tables.scanner,
                         format=format,
                         prompts=prompts,
-                        tof_ps=tof_ps,
+                        tof_ps=flight,
                         window_ns=self._chain.window_ns,
                         start_ps=start or 0,
                         checksum=0,
@@ -442,7 +454,7 @@ def run(
     frame_format: Path | None = None,
     ticks: tuple[int, int] | int | None = None,
     tick_bits: int | None = None,
-    energies: tuple[float, float] | None = None,
+    energies: Energies = None,
     horizon_ns: float = 1e6,
     window_ns: float = 10.0,
     windows: Literal["single", "all-open"] = "single",

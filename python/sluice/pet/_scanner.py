@@ -8,7 +8,7 @@ import threading
 import warnings
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any, Union
+from typing import Any, Literal, Union
 
 import numpy as np
 from numpy.typing import NDArray
@@ -116,8 +116,15 @@ def word(value: str, name: str, words: tuple[str, ...]) -> int:
     return words.index(value)
 
 
-def energy_window(energies: tuple[float, float] | None) -> tuple[float, float]:
-    if energies is None:
+#: (low, high) in keV; "all"; None: as tables say, or all.
+Energies = Union[tuple[float, float], Literal["all"], None]
+
+
+def energy_window(energies: Energies, energy_fwhm: float = 0.0) -> tuple[float, float]:
+    """``energy_fwhm``: of tables, taken where no energies are told."""
+    if energies is None and energy_fwhm > 0:
+        return _core.pet_energies_of(energy_fwhm)
+    if energies is None or (isinstance(energies, str) and energies == "all"):
         return 0.0, float("inf")
     try:
         low, high = energies
@@ -219,11 +226,27 @@ _COUNTS = ("channels", "modules", "module_rings", "blocks_y", "blocks_z", "cryst
 _LENGTHS = ("radius_mm", "pitch_z_mm", "depth_mm")
 
 
+#: A crystal of ``Scanner.crystals``: by which frames name it, its layer of depth, its middle in mm, and unit vectors.
+CRYSTAL = np.dtype(
+    [
+        ("module", "<u4"),
+        ("unit", "<u4"),
+        ("crystal", "<u4"),
+        ("layer", "<u4"),
+        ("position_mm", "<f8", 3),
+        ("normal", "<f8", 3),
+        ("axis", "<f8", 3),
+    ]
+)
+
+
 @dataclass(frozen=True, init=False)
 class Scanner:
-    """A ring of modules: by name (``SCANNERS``), in the command's words
-    ("channels=10,blocks=1x4,crystals=8x8,radius=60mm,pitch=1.6mm,depth=12mm"), or by numbers as keywords, which also change those of the
-    words. ``name`` is what headers of list-mode files call it."""
+    """A ring of modules, or any table of crystals: by name (``SCANNERS``), in the command's words
+    ("channels=10,blocks=1x4,crystals=8x8,radius=60mm,pitch=1.6mm,depth=12mm", with "flat=module,pitch-y=2mm" and others of
+    docs/howto/pet-scanner.md), by a file (FILE.csv, a table of crystals, or FILE.h5, that of tables), or by numbers as keywords, which
+    also change those of the words of an ideal ring. ``name`` is what headers of list-mode files call it. Where crystals are in no rings,
+    all modules are channels and all units blocks_y."""
 
     channels: int
     modules: int
@@ -236,29 +259,52 @@ class Scanner:
     pitch_z_mm: float
     depth_mm: float
     name: str | None = field(compare=False)
+    _layout: Any = field(compare=False, repr=False)
+    #: The table of crystals as bytes; None: an ideal ring.
+    _table: bytes | None = field(repr=False)
 
-    def __init__(self, words: str | None = None, *, name: str | None = None, **numbers: float) -> None:
-        given: dict[str, float] = {"modules": 1, "module_rings": 1, "blocks_y": 1, "blocks_z": 1, "depth_mm": 0.0}
+    def __init__(self, words: str | Path | None = None, *, name: str | None = None, **numbers: float) -> None:
+        given: dict[str, Any] = {"modules": 1, "module_rings": 1, "blocks_y": 1, "blocks_z": 1, "depth_mm": 0.0}
+        layout = None
         if words is not None:
-            given = dict(zip(_COUNTS + _LENGTHS, _core.pet_scanner(words)))
-            name = words if name is None and "=" not in words else name
+            *of_words, layout = _core.pet_scanner(words)
+            given = dict(zip(_COUNTS + _LENGTHS, of_words))
+            name = words if name is None and words in SCANNERS and isinstance(words, str) else name
         unknown = set(numbers) - set(_COUNTS + _LENGTHS)
         if unknown:
             raise TypeError(f"a scanner has no {', '.join(sorted(unknown))}; it has {', '.join(_COUNTS + _LENGTHS)}")
+        if layout is not None and numbers:
+            raise UsageError(f"{', '.join(sorted(numbers))}: numbers of a table of crystals cannot be changed")
         given.update(numbers)
         missing = [one for one in _COUNTS + _LENGTHS if one not in given]
         if missing:
             raise UsageError(f"a scanner needs {', '.join(missing)}, or the name of one: {', '.join(SCANNERS)}")
-        for one in _COUNTS:
-            object.__setattr__(self, one, count(given[one], one, 1, 65536))  # type: ignore[arg-type]
-        for one in _LENGTHS:
-            object.__setattr__(self, one, number(given[one], one, 0, 1e6))
+        self._fill([*(count(given[one], one, 1, 65536) for one in _COUNTS), *(number(given[one], one, 0, 1e6) for one in _LENGTHS)], layout, name)
+
+    def _fill(self, numbers: list[Any], layout: Any, name: str | None) -> None:
+        for one, value in zip(_COUNTS + _LENGTHS, numbers):
+            object.__setattr__(self, one, value)
         object.__setattr__(self, "name", name)
+        object.__setattr__(self, "_layout", layout)
+        object.__setattr__(self, "_table", None if layout is None else _core.pet_crystals(self.geometry))
+
+    @classmethod
+    def _of(cls, geometry: tuple[Any, ...], name: str | None = None) -> Scanner:
+        """Of what the extension gives."""
+        made = cls.__new__(cls)
+        *numbers, layout = geometry
+        made._fill(numbers, layout, name)
+        return made
 
     @property
     def geometry(self) -> tuple[Any, ...]:
-        """All numbers, in the order of the keywords."""
-        return tuple(getattr(self, one) for one in _COUNTS + _LENGTHS)
+        """All numbers, in the order of the keywords, and the table of crystals as the extension has it, or None."""
+        return (*(getattr(self, one) for one in _COUNTS + _LENGTHS), self._layout)
+
+    @property
+    def crystals(self) -> NDArray[Any] | None:
+        """The table of crystals, an array of ``CRYSTAL`` in the order of their numbers; None of an ideal ring."""
+        return None if self._table is None else np.frombuffer(self._table, CRYSTAL)
 
     @property
     def n_modules(self) -> int:
@@ -287,6 +333,9 @@ class Scanner:
 
     def positions(self) -> NDArray[np.float64]:
         """Where crystals are, half way in: x, y, z in mm, shape (n_crystals, 3)."""
+        table = self.crystals
+        if table is not None:
+            return np.ascontiguousarray(table["position_mm"])
         ring, k = np.divmod(np.arange(self.n_crystals), self.crystals_per_ring)
         angle = 2 * np.pi * k / self.crystals_per_ring
         radius = self.radius_mm + self.depth_mm / 2
@@ -294,14 +343,14 @@ class Scanner:
         return np.stack([radius * np.cos(angle), radius * np.sin(angle), z], axis=1)
 
 
-def scanner_of(value: Scanner | Tables | str) -> Scanner:
-    if isinstance(value, str):
+def scanner_of(value: Scanner | Tables | str | Path) -> Scanner:
+    if isinstance(value, (str, bytes, os.PathLike)):
         return Scanner(value)
     if isinstance(value, Tables):
         return value.scanner
     if isinstance(value, Scanner):
         return value
-    raise TypeError(f"a scanner is a Scanner, Tables, or words, not {type(value)!r}")
+    raise TypeError(f"a scanner is a Scanner, Tables, words, or the name of a file, not {type(value)!r}")
 
 
 # ---- tables --------------------------------------------------------------------------------------
@@ -329,11 +378,13 @@ class Tables:
     (n_modules, n_units, P, P); ``gain``: keV for a unit of a frame's energy, float32 (n_crystals); ``energy``: a factor by crystal and bin
     of ``energy_bin_kev``, float32 (n_crystals, bins); ``time_offset_ps``: added to times, int32 (n_crystals); ``efficiency``: of
     crystals, of mean 1 (``normalise``), float32 (n_crystals); ``radial``, ``axial``: what pairs detect beside that, by the distance of
-    their line from the axis in bins of ``radial_mm`` and that of their crystals along it, rounded to bins of ``axial_mm``, float32."""
+    their line from the axis in bins of ``radial_mm`` and that of their crystals along it, rounded to bins of ``axial_mm``, float32.
+    Measured full widths at half maximum, 0 if they are not known: ``energy_fwhm``, of energies at 511 keV as a share of that;
+    ``time_fwhm_ps``, of pairs' differences of times. They are taken where no ``energies`` and no ``tof_ps`` are told."""
 
     def __init__(
         self,
-        scanner: Scanner | str,
+        scanner: Scanner | str | Path,
         *,
         position: Any = None,
         gain: Any = None,
@@ -345,6 +396,8 @@ class Tables:
         radial_mm: float = 0.0,
         axial: Any = None,
         axial_mm: float = 0.0,
+        energy_fwhm: float = 0.0,
+        time_fwhm_ps: float = 0.0,
     ) -> None:
         self.scanner = scanner_of(scanner)
         s = self.scanner
@@ -360,19 +413,21 @@ class Tables:
         self.axial = _table(axial, "axial", np.float32, np.shape(axial)[:1])
         self.radial_mm = number(radial_mm, "radial_mm", 0, 1e6)
         self.axial_mm = number(axial_mm, "axial_mm", 0, 1e6)
+        self.energy_fwhm = number(energy_fwhm, "energy_fwhm", 0, 1)
+        self.time_fwhm_ps = number(time_fwhm_ps, "time_fwhm_ps", 0, 1e6)
         #: Places of a flood map a side; without a position table, places are crystals.
         self.position_side: int = side if position is not None else max(s.crystals_y, s.crystals_z)
 
     @classmethod
-    def default(cls, scanner: Scanner | str) -> Tables:
+    def default(cls, scanner: Scanner | str | Path) -> Tables:
         """No table: places are crystals, energies keV, times as they are."""
         return cls(scanner)
 
     @classmethod
     def read(cls, path: Path) -> Tables:
         """Those of an HDF5 file (docs/formats/pet-tables.md)."""
-        geometry, side, position, gain, energy, bin_kev, offset, efficiency, *geometric = _core.pet_tables_read(path)
-        s = Scanner(None, **dict(zip(_COUNTS + _LENGTHS, geometry)))
+        geometry, side, position, gain, energy, bin_kev, offset, efficiency, *geometric, energy_fwhm, time_fwhm_ps = _core.pet_tables_read(path)
+        s = Scanner._of(geometry)
 
         def array(data: bytes | None, dtype: Any, *shape: int) -> Array | None:
             return None if data is None else np.frombuffer(data, dtype).reshape(shape)
@@ -389,6 +444,8 @@ class Tables:
             radial_mm=geometric[1],
             axial=array(geometric[2], np.float32, -1),
             axial_mm=geometric[3],
+            energy_fwhm=energy_fwhm,
+            time_fwhm_ps=time_fwhm_ps,
         )
 
     def write(self, path: Path) -> None:
@@ -402,7 +459,8 @@ class Tables:
         energy = None if self.energy is None else self.energy.reshape(-1)
         of_crystals = (self.energy_bin_kev, self.time_offset_ps, self.efficiency)
         geometric = (self.radial, self.radial_mm, self.axial, self.axial_mm)
-        return (self.scanner.geometry, self.position_side, position, self.gain, energy, *of_crystals, *geometric)
+        widths = (self.energy_fwhm, self.time_fwhm_ps)
+        return (self.scanner.geometry, self.position_side, position, self.gain, energy, *of_crystals, *geometric, *widths)
 
     def __repr__(self) -> str:
         names = ("position", "gain", "energy", "time_offset_ps", "efficiency", "radial", "axial")
@@ -411,13 +469,15 @@ class Tables:
 
 
 def tables_of(value: Tables | Scanner | str | Path) -> Tables:
-    """Tables, a scanner or its words; other texts and paths are the name of a file of tables."""
+    """Tables, a scanner, its words or its table of crystals (FILE.csv); other texts and paths are the name of a file of tables."""
     if isinstance(value, Tables):
         return value
     if isinstance(value, Scanner):
         return Tables(value)
     if isinstance(value, str) and ("=" in value or value in SCANNERS):
         return Tables(value)
+    if isinstance(value, (str, bytes, os.PathLike)) and os.fsdecode(value).lower().endswith(".csv"):
+        return Tables(value)  # a table of crystals
     if isinstance(value, (bytes, os.PathLike)) or (isinstance(value, str) and os.path.exists(value)):
         return Tables.read(value)
     if isinstance(value, str):

@@ -343,6 +343,13 @@ static slc_status read_scanner(const source *s, slc_pet_tables *t)
     if (status == SLC_OK) {
         status = read_number(s, s->file, "", &(slc_io_pet_number){"position_side", &t->position_side, NULL});
     }
+    const slc_io_pet_number widths[] = {{"energy_fwhm", NULL, &t->energy_fwhm},
+                                        {"time_fwhm_ps", NULL, &t->time_fwhm_ps}};
+    for (int i = 0; i < 2 && status == SLC_OK; i++) { /* files of older versions have none */
+        if (H5Aexists(s->file, widths[i].name) > 0) {
+            status = read_number(s, s->file, "", &widths[i]);
+        }
+    }
     status = status == SLC_OK ? read_layout(s, &t->geometry) : status;
     if (status == SLC_OK && slc_pet_geometry_check(&t->geometry, &reason) != SLC_OK) {
         status = slc_fail(s->error, SLC_ERR_FORMAT, "%s: %s", s->name, reason.text);

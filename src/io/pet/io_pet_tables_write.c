@@ -114,6 +114,11 @@ static bool put_all(hid_t file, const slc_pet_tables *t)
     for (int i = 0; i < SLC_IO_PET_NUMBERS && good; i++) {
         good = put_number(file, numbers[i].name, numbers[i].whole, numbers[i].real);
     }
+    const slc_io_pet_number widths[] = {{"energy_fwhm", NULL, (double *)&t->energy_fwhm},
+                                        {"time_fwhm_ps", NULL, (double *)&t->time_fwhm_ps}};
+    for (int i = 0; i < 2 && good; i++) {
+        good = *widths[i].real <= 0 || put_number(file, widths[i].name, NULL, widths[i].real);
+    }
     for (int i = 0; i < SLC_IO_PET_TABLES && good; i++) {
         good = values[i] == NULL || put_table(file, &tables[i], types[i], units[i],
                                               bins[i].name != NULL ? &bins[i] : NULL, values[i]);
