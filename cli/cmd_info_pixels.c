@@ -86,6 +86,8 @@ static const slc_cli_field tpx3[] = {OF(chunks),
                                      OF(other),
                                      OF(skipped)};
 
+static const slc_cli_field tpx4[] = {OF(chunks), OF(heartbeats), OF(other), OF(skipped)};
+
 bool slc_info_pixels(const char *path, const slc_io_format_row *format, slc_cli_tree *to)
 {
     slc_io_pixels *file = NULL;
@@ -102,6 +104,9 @@ bool slc_info_pixels(const char *path, const slc_io_format_row *format, slc_cli_
     slc_cli_put(to, "pixels", counts.pixels);
     if (about.frames) {
         slc_cli_put(to, "frames", frames);
+    }
+    if (strcmp(about.format, "tpx4") == 0) {
+        slc_cli_put_fields(to, "", tpx4, sizeof tpx4 / sizeof *tpx4, &counts);
     }
     if (strcmp(about.format, "tpx3") == 0) {
         slc_cli_put_fields(to, "", tpx3, sizeof tpx3 / sizeof *tpx3, &counts);

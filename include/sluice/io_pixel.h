@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Files of pixel lists: raw Timepix3 (.tpx3), text of Pixet (.t3pa), CSV and NPY lists. The format is found
- * by the file's bytes. docs/formats/tpx3.md, t3pa.md, pixel-lists.md.
+ * Files of pixel lists: raw Timepix3 (.tpx3) and Timepix4 (.tpx4), text of Pixet (.t3pa), CSV and NPY lists.
+ * The format is found by the file's bytes. docs/formats/tpx3.md, tpx4.md, t3pa.md, pixel-lists.md.
  */
 #ifndef SLUICE_IO_PIXEL_H
 #define SLUICE_IO_PIXEL_H
@@ -66,7 +66,7 @@ typedef enum slc_io_pixels_edge {
 } slc_io_pixels_edge;
 
 typedef struct slc_io_pixels_info {
-    const char *format;     /* "tpx3", "t3pa", "csv", "npy" */
+    const char *format;     /* "tpx3", "tpx4", "t3pa", "csv", "npy" */
     uint32_t with;          /* SLC_PIXEL_CHARGE …: the columns that its pixels have */
     uint32_t width, height; /* of the sensor; 0 where the format does not tell */
     double tick_seconds;    /* of a time; 25 ns / 16 for tpx3 and t3pa; of CSV as the header says; 0: unknown

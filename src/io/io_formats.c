@@ -160,6 +160,8 @@ static const slc_io_row rows[] = {
     {.about = {"npy", NULL, NULL, "", SLC_IO_KIND_PIXELS, 0}, .pixels = &slc_io_pixels_npy},
     {.about = {"tpx3", "pixels of Timepix3, raw (cluster)", NULL, "", SLC_IO_KIND_PIXELS, 0},
      .pixels = &slc_io_pixels_tpx3},
+    {.about = {"tpx4", "pixels of Timepix4, raw (cluster)", NULL, "", SLC_IO_KIND_PIXELS, 0},
+     .pixels = &slc_io_pixels_tpx4},
     {.about = {"t3pa", "pixels of Timepix3, Pixet's text (cluster)", NULL, "", SLC_IO_KIND_PIXELS, 0}},
     {.about = {"hdf5", NULL, "results: hits and tracks, pixels and clusters, digis (-o)", "",
                SLC_IO_KIND_RESULTS, 0}},

@@ -97,7 +97,7 @@ static slc_status find_format(slc_io_pixels *file, slc_error *error)
                ? status
                : slc_io_pixels_fail(
                      file, error, SLC_ERR_FORMAT, 0,
-                     "no list of pixels that can be read (TPX3, T3PA, CSV, NPY): it begins with%s",
+                     "no list of pixels that can be read (TPX3, TPX4, T3PA, CSV, NPY): it begins with%s",
                      slc_io_hex(bytes, visible, 8, hex));
 }
 
@@ -133,10 +133,11 @@ static slc_status apply_options(slc_io_pixels *file, slc_error *error)
         file->info.width = options->width;
         file->info.height = options->height;
     }
-    if (options->tick_seconds > 0 && (strcmp(format, "tpx3") == 0 || strcmp(format, "t3pa") == 0)) {
+    if (options->tick_seconds > 0 &&
+        (strcmp(format, "tpx3") == 0 || strcmp(format, "t3pa") == 0 || strcmp(format, "tpx4") == 0)) {
         return slc_io_pixels_fail(file, error, SLC_ERR_USAGE, SLC_IO_NO_PLACE,
-                                  "the tick of a %s file is known, 25 ns / 16: no other can be given",
-                                  format);
+                                  "the tick of a %s file is known, 25 ns / %d: no other can be given", format,
+                                  format[3] == '4' ? 128 : 16);
     }
     if (options->tick_seconds > 0 && (file->info.with & SLC_PIXEL_TIME) != 0) {
         file->info.tick_seconds = options->tick_seconds;

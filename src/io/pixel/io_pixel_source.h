@@ -22,6 +22,7 @@ typedef struct slc_io_pixels_format {
 } slc_io_pixels_format;
 
 extern const slc_io_pixels_format slc_io_pixels_tpx3;
+extern const slc_io_pixels_format slc_io_pixels_tpx4;
 extern const slc_io_pixels_format slc_io_pixels_npy;
 extern const slc_io_pixels_format slc_io_pixels_text; /* .t3pa and CSV */
 
