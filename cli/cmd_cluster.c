@@ -41,6 +41,7 @@ static const slc_cli_option options_table[] = {
      "and up to T apart in time: 100ns, 2us, 64ticks (streams: 100ns)"},
     {"disorder", 0, TEXT(O, disorder), "T",
      "so late may pixels come; all: sorted first (1ms for .tpx3, all for lists)"},
+    {"filter", 0, TEXT(O, filter), "TERMS", "keep clusters for which all hold: 'size>=3,mass>50,x_max<200'"},
     {"layout", 0, TEXT(O, layout), "HOW", "where chips lie (.tpx3): quad, row, quad+2 with a gap, or a file"},
     {"chip", 0, TEXT(O, chip), "LIST", "pixels of these chips alone (.tpx3): 0 or 0,2-3"},
     {"trigger", 0, CHOICE(O, trigger, &trigger_names), "EDGE",
@@ -173,6 +174,10 @@ static int check_all(slc_cluster_job *job)
     }
     status = status == SLC_CLI_GO_ON ? slc_cluster_choose_trigger(job, COMMAND) : status;
     status = status == SLC_CLI_GO_ON ? slc_cluster_choose_chips(job, COMMAND) : status;
+    if (status == SLC_CLI_GO_ON && options->filter != NULL && options->labels != NULL) {
+        status = slc_cli_wrong(COMMAND, "--filter does not go with --labels, which name all clusters");
+    }
+    job->setup.filter = options->filter;
     job->times_asked = features != NULL && strstr(features, "times") != NULL; /* by name, not by "all" */
     job->setup.sized = options->size.width > 0;
     config->width = (uint16_t)options->size.width; /* 65536 is 0 */

@@ -14,7 +14,7 @@
 
 typedef struct slc_cluster_options {
     const char *output, *labels, *connectivity, *time_window, *disorder, *tick, *simd, *accept, *layout,
-        *chip;
+        *chip, *filter;
     slc_cli_results results;
     uint64_t max_open, threads;
     slc_cli_area size; /* 0: not given */

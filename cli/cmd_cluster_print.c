@@ -107,6 +107,7 @@ void slc_cluster_print_notes(const slc_cluster_job *job)
              job->setup.layout != NULL
                  ? "pixels are of chips that --layout or --chip does not have, and were left out"
                  : "pixels are of other chips than --chip, and were left out");
+        note(job, i, done->totals.filtered, "clusters were left out by --filter");
         note(job, i, done->counts.no_edges,
              "TDC packets are of no known edge or have an invalid time, and were left out");
         if (job->setup.trigger != SLC_IO_PIXELS_NO_EDGE) {
@@ -141,6 +142,7 @@ static const slc_cli_field behind[] = {
     {"outliers", DONE(totals.stream.outliers)},
     {"resets", DONE(totals.stream.resets)},
     {"closed_early", DONE(totals.stream.early)},
+    {"filtered", DONE(totals.filtered)},
     {"other_chips", DONE(counts.other_chips)},
     {"tdc1_rise", DONE(counts.edges[0])},
     {"tdc1_fall", DONE(counts.edges[1])},

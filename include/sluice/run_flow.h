@@ -246,6 +246,9 @@ typedef struct slc_flow_pixel_setup {
     double accept_begin, accept_end;    /* seconds */
     const slc_io_pixels_layout *layout; /* as in slc_io_pixels_options, both */
     const uint8_t *chips;
+    /* Clusters for which this holds are kept: "size>=3,mass>50", columns of clusters with numbers, up to 16;
+     * `labels` count the others, too. NULL: all */
+    const char *filter;
 } slc_flow_pixel_setup;
 /* Triggers in the order of time, each with its clusters, which are one behind the other. */
 typedef struct slc_flow_pixel_shots {
@@ -263,7 +266,8 @@ typedef struct slc_flow_pixel_totals {
     uint64_t clustered; /* pixels that are in clusters */
     uint64_t outside;   /* of the sensor */
     slc_pixel_stream_counts stream;
-    double seconds; /* clustering alone */
+    double seconds;    /* clustering alone */
+    uint64_t filtered; /* clusters that the filter left out; they are not among `clusters` */
     /* With a trigger. */
     uint64_t triggers;      /* shots */
     uint64_t lost_triggers; /* that the counter passed over */

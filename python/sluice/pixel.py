@@ -218,6 +218,7 @@ def open_clusters(
     features: Features = None,
     shape: tuple[int, int] | None = None,
     labels: bool = False,
+    filter: str | None = None,
     layout: str | os.PathLike[str] | None = None,
     chips: Iterable[int] | None = None,
     trigger: Trigger | None = None,
@@ -239,6 +240,9 @@ def open_clusters(
     tick is, or ``tick_seconds``. ``max_open``: pixels of a stream that can be waiting (0: 2^20), some 200 bytes each.
     ``features``: by default all but largest. ``shape``: (height, width); pixels outside are left out and counted. The others are
     as for :func:`cluster`; ``threads`` are for frames.
+
+    ``filter``: clusters for which all terms hold are kept, "size>=3,mass>50": columns of clusters, each with >=, <=, >, <, = or !=
+    and a number. ``labels`` count the others, too.
 
     ``layout`` (.tpx3): where chips lie, "quad", "row" (the default), with a gap as "quad+2", or a file with a chip a line; ``chips``: numbers
     of those whose pixels are read.
@@ -268,6 +272,7 @@ def open_clusters(
         *_accept(accept, trigger),
         layout,
         None if chips is None else tuple(chips),
+        filter,
     )
 
 

@@ -46,7 +46,9 @@ typedef struct pixel_setup {
     slc_flow_pixel_totals totals;
     /* Of all. */
     uint64_t pixels, clusters, damaged, outside, late, outliers, resets, early, untimed, skipped, empty;
-    uint64_t triggers, lost_triggers, repeated, unordered, before, not_accepted, no_edges, other_chips;
+    uint64_t triggers, lost_triggers, repeated, unordered, before, not_accepted, no_edges, other_chips,
+        filtered;
+    char filter[512];
 } pixel_setup;
 
 typedef struct pixel_labels {

@@ -95,6 +95,7 @@ static void add_up(pixel_setup *s)
     s->not_accepted += s->totals.not_accepted;
     s->no_edges += s->counts.no_edges;
     s->other_chips += s->counts.other_chips;
+    s->filtered += s->totals.filtered;
     s->counts = (slc_io_pixels_counts){.bytes = 0};
     s->totals = (slc_flow_pixel_totals){.frames = 0};
 }
@@ -119,7 +120,7 @@ bool pixel_totals(const running *r, PyObject *dict)
            core_put_u64(dict, "outside", s.outside) && core_put_u64(dict, "late", s.late) &&
            core_put_u64(dict, "outliers", s.outliers) && core_put_u64(dict, "resets", s.resets) &&
            core_put_u64(dict, "closed_early", s.early) && core_put_u64(dict, "tdc_invalid", s.no_edges) &&
-           core_put_u64(dict, "other_chips", s.other_chips) &&
+           core_put_u64(dict, "other_chips", s.other_chips) && core_put_u64(dict, "filtered", s.filtered) &&
            (s.flow.trigger == SLC_IO_PIXELS_NO_EDGE ||
             (core_put_u64(dict, "triggers", s.triggers) &&
              core_put_u64(dict, "triggers_lost", s.lost_triggers) &&
@@ -397,6 +398,22 @@ static bool take_chips(core_state *state, PyObject *value, pixel_setup *s)
     return n >= 0;
 }
 
+/* None, or a text. */
+static bool take_filter(core_state *state, PyObject *value, pixel_setup *s)
+{
+    Py_ssize_t n = 0;
+    const char *text = value != Py_None ? PyUnicode_AsUTF8AndSize(value, &n) : "";
+    if (text == NULL || (size_t)n >= sizeof s->filter || memchr(text, 0, (size_t)n) != NULL) {
+        if (text != NULL) {
+            PyErr_Format(state->usage_error, "filter is to be terms as 'size>=3,mass>50', not %R", value);
+        }
+        return false;
+    }
+    memcpy(s->filter, text, (size_t)n + 1);
+    s->flow.filter = value != Py_None ? s->filter : NULL;
+    return true;
+}
+
 static bool stopped(void *context)
 {
     return ((const running *)context)->stop;
@@ -417,18 +434,20 @@ enum {
     ACCEPT_END,
     LAYOUT,
     CHIPS,
+    FILTER,
     ARGUMENTS
 };
 
 /* pixel_open_clusters(common, connectivity, …, shape, time_window, disorder, sorted, max_open, tick_seconds,
- * labels, times_asked, trigger, accept_begin, accept_end, layout, chips): see sluice.pixel.open_clusters. */
+ * labels, times_asked, trigger, accept_begin, accept_end, layout, chips, filter): see
+ * sluice.pixel.open_clusters. */
 PyObject *pixel_open_clusters(PyObject *module, PyObject *const *arguments, Py_ssize_t n)
 {
     core_state *state = core_state_of(module);
     opening o;
     uint64_t max_open = 0, trigger = 0;
     if (n != ARGUMENTS) {
-        PyErr_SetString(PyExc_TypeError, "pixel_open_clusters() takes nineteen arguments");
+        PyErr_SetString(PyExc_TypeError, "pixel_open_clusters() takes twenty arguments");
         return NULL;
     }
     pixel_setup *s = calloc(1, sizeof *s);
@@ -448,7 +467,8 @@ PyObject *pixel_open_clusters(PyObject *module, PyObject *const *arguments, Py_s
         !core_take_u64(state, arguments[TRIGGER], "trigger", SLC_IO_PIXELS_EDGES - 1, &trigger) ||
         !core_take_double(arguments[ACCEPT_BEGIN], "accept", &s->flow.accept_begin) ||
         !core_take_double(arguments[ACCEPT_END], "accept", &s->flow.accept_end) ||
-        !take_layout(state, arguments[LAYOUT], s) || !take_chips(state, arguments[CHIPS], s)) {
+        !take_layout(state, arguments[LAYOUT], s) || !take_chips(state, arguments[CHIPS], s) ||
+        !take_filter(state, arguments[FILTER], s)) {
         return core_flow_drop(&o);
     }
     s->config.exec.threads = o.config.exec.threads;

@@ -296,3 +296,20 @@ def test_layouts(tmp_path):
     for wrong, error in (({"layout": listed}, sluice.FormatError), ({"chips": [256]}, sluice.UsageError), ({"layout": "square"}, OSError)):
         with pytest.raises(error):
             sluice.pixel.open_clusters(path, **wrong)
+
+
+def test_filter(files):
+    frames, stream = files
+    for path, options in ((frames, {}), (stream, {"time_window": 64})):
+        with sluice.pixel.open_clusters(path, **options) as reader:
+            every = [batch for batch in reader]
+            rows = [(n, m, e) for b in every for n, m, e in zip(b.clusters.size, b.clusters.mass, np.searchsorted(b.clusters.offsets, np.arange(b.clusters.n_rows), "right") if path == frames else b.clusters.size)]
+        with sluice.pixel.open_clusters(path, filter="size>=3,mass<=150,x_min!=5", **options) as reader:
+            kept = [(b.clusters.size.copy(), b.clusters.mass.copy(), b.clusters.x_min.copy(), b.clusters.n_events) for b in reader]
+        wanted = sum(int(((b.clusters.size >= 3) & (b.clusters.mass <= 150) & (b.clusters.x_min != 5)).sum()) for b in every)
+        assert 0 < wanted == sum(len(one[0]) for one in kept) < len(rows) and reader.totals["filtered"] == len(rows) - wanted
+        assert all((size >= 3).all() and (mass <= 150).all() and (x_min != 5).all() for size, mass, x_min, _ in kept)
+        assert sum(one[3] for one in kept) == sum(b.clusters.n_events for b in every)
+    for wrong in ("size", "area>3", "size>=", "size>=3;", "size>nan", ",".join(["size>1"] * 17), "x" * 600):
+        with pytest.raises(sluice.UsageError, match="filter"):
+            list(sluice.pixel.open_clusters(frames, filter=wrong))

@@ -144,6 +144,13 @@ static slc_status open_input(const void *setup, const slc_flow_config *config, c
         return status;
     }
     configure(in, config);
+    if (pixel->filter != NULL) {
+        status = slc_pixel_filter_parse(pixel->filter, &in->clusters, &in->filter, error);
+    }
+    if (status != SLC_OK) {
+        close_input(in);
+        return status;
+    }
     *opened = in;
     return SLC_OK;
 }
@@ -379,6 +386,9 @@ static slc_status cluster_images(slc_pixel_input *in, slc_pixel_piece *p, slc_er
     status = status == SLC_OK ? run_clusterer(in, p, error) : status;
     if (status == SLC_OK) {
         place_largest(in, p);
+        in->totals.filtered += in->filter.n > 0
+                                   ? slc_pixel_filter_run(&in->filter, &p->clusters, &p->result.clusters)
+                                   : 0;
         in->totals.frames += head->n_events;
         in->totals.clustered += head->size;
     }

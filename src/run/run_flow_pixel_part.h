@@ -14,6 +14,25 @@
 
 enum { SLC_PIXEL_PIECE = 1 << 16 }; /* pixels that are read at once */
 
+typedef enum slc_pixel_comparison {
+    SLC_PIXEL_AT_LEAST,
+    SLC_PIXEL_AT_MOST,
+    SLC_PIXEL_ABOVE,
+    SLC_PIXEL_BELOW,
+    SLC_PIXEL_IS,
+    SLC_PIXEL_NOT
+} slc_pixel_comparison;
+typedef struct slc_pixel_term {
+    slc_column column;
+    slc_pixel_comparison comparison;
+    double value;
+} slc_pixel_term;
+enum { SLC_PIXEL_TERMS = 16 };
+typedef struct slc_pixel_filter {
+    uint32_t n;
+    slc_pixel_term term[SLC_PIXEL_TERMS];
+} slc_pixel_filter;
+
 /* A trigger that may still get clusters. Eras are between a clock's being set back and the next. */
 typedef struct slc_pixel_shot {
     int64_t time;
@@ -63,6 +82,7 @@ typedef struct slc_pixel_input {
     slc_checksum_pieces *summed; /* of the stream, which is one event */
     bool fixed;                  /* the size of the sensor is known */
     uint32_t width, height;      /* where it is not */
+    slc_pixel_filter filter;
     slc_pixel_shots shots;
     slc_flow_pixel_totals totals;
 } slc_pixel_input;
@@ -111,6 +131,14 @@ static inline uint32_t slc_pixel_side(uint16_t of)
 slc_status slc_pixel_reserve_clusters(slc_pixel_piece *piece, size_t n, uint32_t frames, slc_error *error);
 /* Clusters of a stream, for the pixels of the item. */
 slc_status slc_pixel_run_stream(slc_pixel_input *in, slc_pixel_piece *piece, slc_error *error);
+
+/* A filter as it is written, over the columns of the schema; keeps those clusters for which it holds, and
+ * tells how many are gone; row `kept` becomes row `row`. */
+slc_status slc_pixel_filter_parse(const char *text, const slc_schema *schema, slc_pixel_filter *filter,
+                                  slc_error *error);
+uint64_t slc_pixel_filter_run(const slc_pixel_filter *filter, const slc_schema *schema,
+                              slc_pixel_clusters *clusters);
+void slc_pixel_keep_row(const slc_schema *schema, slc_pixel_clusters *clusters, size_t row, size_t kept);
 
 /* Where a trigger is asked for: takes what the file has into the item; puts the item's clusters to their
  * shots, before its event ends, and leaves out what is not accepted; memory. */

@@ -165,16 +165,6 @@ static void move_on(slc_pixel_input *in, int64_t time, size_t *at, slc_flow_pixe
     }
 }
 
-/* Row `kept` becomes row `row`. */
-static void keep_row(const slc_pixel_piece *p, size_t row, size_t kept, slc_pixel_clusters *clusters)
-{
-    for (size_t i = 0; i < p->clusters.n_columns && kept != row; i++) {
-        char *data = *slc_column_pointer(clusters, &p->clusters.columns[i]);
-        const size_t width = slc_type_size(p->clusters.columns[i].type);
-        memcpy(data + kept * width, data + row * width, width);
-    }
-}
-
 static void put_to_shots(slc_pixel_input *in, slc_pixel_piece *p)
 {
     slc_pixel_shots *s = &in->shots;
@@ -195,7 +185,7 @@ static void put_to_shots(slc_pixel_input *in, slc_pixel_piece *p)
         }
         p->since.shot[kept] = shot != NULL ? (int64_t)(s->n_done) : -1;
         p->since.since_trigger_ns[kept] = ns;
-        keep_row(p, row, kept++, clusters);
+        slc_pixel_keep_row(&p->clusters, clusters, row, kept++);
         s->n_clusters++;
         if (shot != NULL) {
             shot->clusters++;

@@ -129,6 +129,7 @@ slc_status slc_pixel_run_stream(slc_pixel_input *in, slc_pixel_piece *p, slc_err
     for (size_t i = 0; i < clusters->head.size && clusters->largest != NULL && in->origin != NULL; i++) {
         clusters->largest[i] = in->origin[clusters->largest[i]]; /* the place in the file, not in time */
     }
+    in->totals.filtered += in->filter.n > 0 ? slc_pixel_filter_run(&in->filter, &p->clusters, clusters) : 0;
     status = status == SLC_OK && in->setup->trigger != SLC_IO_PIXELS_NO_EDGE
                  ? slc_pixel_shots_run(in, p, error)
                  : status;
