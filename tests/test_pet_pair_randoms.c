@@ -333,7 +333,7 @@ enum { MOUSE_PER = 520 };
 
 /* The ends of true randoms by crystal, and all prompts. */
 static double find_true(const pet_ordered *o, const slc_pet_coincidence_config *config, double *ends,
-                        slc_pet_coincidences *pairs)
+                        slc_pet_coincidences *pairs, slc_pet_coincidences *random)
 {
     slc_pet_coincidence *stage;
     slc_pet_groups groups = {.first = NULL};
@@ -343,6 +343,7 @@ static double find_true(const pet_ordered *o, const slc_pet_coincidence_config *
     assert_int_equal(slc_pet_coincidence_run(stage, &o->singles, true, &groups, &error), SLC_OK);
     slc_pet_coincidence_close(stage);
     assert_int_equal(slc_columns_reserve(&slc_pet_coincidences_schema, pairs, groups.head.size, 1), SLC_OK);
+    assert_int_equal(slc_columns_reserve(&slc_pet_coincidences_schema, random, groups.head.size, 1), SLC_OK);
     size_t *inside = malloc((o->singles.head.size + 1) * sizeof *inside), n_inside = 0; /* what rows count */
     assert_non_null(inside);
     for (size_t i = 0; i < o->singles.head.size; i++) {
@@ -359,22 +360,65 @@ static double find_true(const pet_ordered *o, const slc_pet_coincidence_config *
         if (o->event[a] != o->event[b] || o->event[a] == UINT64_MAX) {
             ends[o->singles.crystal[a]]++;
             ends[o->singles.crystal[b]]++;
+            random->time_ps[(size_t)n] = o->singles.time_ps[a];
+            random->crystal1[(size_t)n] = o->singles.crystal[a];
+            random->crystal2[(size_t)n] = o->singles.crystal[b];
             n++;
         }
     }
+    random->head.size = (size_t)n;
     pairs->head.size = groups.head.size;
     free(inside);
     slc_columns_clear(&slc_pet_groups_schema, &groups);
     return n;
 }
 
+static uint32_t group_of(uint32_t crystal, bool by_ring)
+{
+    return by_ring ? crystal / MOUSE_PER : crystal % MOUSE_PER / 13 + crystal / (MOUSE_PER * 13) * 40;
+}
+
+enum { GROUPS = 2048 };
+
+/* Of every eighth crystal, as what is expected is a sum over all pairs. */
+static bool is_asked(uint32_t crystal)
+{
+    return crystal % 8 == crystal / MOUSE_PER % 8;
+}
+
+/* Variance of the ends of a group over their mean, from neighbouring slices of time: 1 where ends are
+ * independent. They are not: a single is in several random pairs at once, and so are the two of an
+ * annihilation. */
+static double dispersion(const slc_pet_coincidences *random, bool by_ring)
+{
+    enum { SLICES = 64 };
+    static double ends[SLICES][GROUPS];
+    const size_t n = random->head.size;
+    double squares = 0, all = 0;
+    memset(ends, 0, sizeof ends);
+    const int64_t first = random->time_ps[0], span = random->time_ps[n - 1] - first + 1;
+    for (size_t i = 0; i < n; i++) {
+        const size_t slice = (size_t)((double)(random->time_ps[i] - first) / (double)span * SLICES);
+        const uint32_t end[2] = {random->crystal1[i], random->crystal2[i]};
+        for (int k = 0; k < 2; k++) {
+            ends[slice][group_of(end[k], by_ring)] += is_asked(end[k]);
+        }
+    }
+    for (size_t s = 0; s < SLICES; s += 2) {
+        for (size_t g = 0; g < GROUPS; g++) {
+            squares += (ends[s][g] - ends[s + 1][g]) * (ends[s][g] - ends[s + 1][g]);
+            all += ends[s][g] + ends[s + 1][g];
+        }
+    }
+    return squares / all;
+}
+
 /* χ² for each degree of freedom of sums over groups of crystals, scaled to the same number. */
 static double chi_square(const double *ends, const double *expected, uint32_t crystals, bool by_ring)
 {
-    enum { GROUPS = 2048 };
     double have[GROUPS] = {0}, want[GROUPS] = {0}, all = 0, wanted = 0, sum = 0, n = 0;
     for (uint32_t c = 0; c < crystals; c++) {
-        const uint32_t group = by_ring ? c / MOUSE_PER : c % MOUSE_PER / 13 + c / (MOUSE_PER * 13) * 40;
+        const uint32_t group = group_of(c, by_ring);
         have[group] += ends[c];
         want[group] += expected[c];
         all += ends[c];
@@ -395,7 +439,7 @@ static void find_expected(const slc_pet_pair_randoms *p, uint32_t crystals, doub
 {
     for (uint32_t a = 0; a < crystals; a++) {
         expected[a] = 0;
-        if (a % 8 != a / MOUSE_PER % 8) {
+        if (!is_asked(a)) {
             ends[a] = 0;
             continue;
         }
@@ -405,8 +449,9 @@ static void find_expected(const slc_pet_pair_randoms *p, uint32_t crystals, doub
     }
 }
 
+/* within: of the truth, which is then to be known to 1 %; 0: by the errors of both. */
 static void check_truth(const pet_ordered *o, const slc_pet_coincidence_config *prompt,
-                        slc_pet_randoms_from from)
+                        slc_pet_randoms_from from, double within)
 {
     slc_pet_pair_randoms_config config;
     slc_pet_pair_randoms_config_default(&config);
@@ -414,39 +459,45 @@ static void check_truth(const pet_ordered *o, const slc_pet_coincidence_config *
     const uint32_t crystals = slc_pet_crystals(&config.geometry);
     double *ends = calloc(crystals, sizeof *ends), *expected = calloc(crystals, sizeof *expected);
     assert_true(ends != NULL && expected != NULL);
-    slc_pet_coincidences pairs = {.time_ps = NULL};
+    slc_pet_coincidences pairs = {.time_ps = NULL}, random = {.time_ps = NULL};
     slc_pet_pair_randoms_totals totals;
     config.prompt = *prompt;
     config.bin_s = 0.01;
     config.from = from;
-    const double randoms = find_true(o, prompt, ends, &pairs);
+    const double randoms = find_true(o, prompt, ends, &pairs, &random);
     slc_pet_pair_randoms *p = run(&config, &o->singles, &pairs, 100000, &totals);
     find_expected(p, crystals, expected, ends);
     const double rings = chi_square(ends, expected, crystals, true);
     const double blocks = chi_square(ends, expected, crystals, false);
+    const double spread_rings = fmax(dispersion(&random, true), 1),
+                 spread_blocks = fmax(dispersion(&random, false), 1);
     print_message(
-        "%-18s %-8s %6.0f true, %.4f +- %.4f of them, company %.2f, within blocks %.2f, chi2 rings %.2f, "
-        "blocks %.2f\n",
+        "%-18s %-8s %6.0f true, %.4f +- %.4f of them, company %.2f, within blocks %.2f, chi2 rings %.2f of "
+        "%.2f, blocks %.2f of %.2f\n",
         slc_pet_policy_name(prompt->policy), prompt->all_open ? "all-open" : "single", randoms,
         totals.randoms / randoms, totals.sigma / randoms, totals.company, totals.within_blocks, rings,
-        blocks);
+        spread_rings, blocks, spread_blocks);
     assert_true(randoms > 5000);
     /* Two annihilations of which both photons are seen make several at once: 1.5 times the variance. */
-    const double sigma = sqrt(1.5 * randoms + totals.sigma * totals.sigma);
-    assert_true(fabs(totals.randoms - randoms) < 3.5 * sigma + 0.005 * randoms);
+    const double of_truth = sqrt(1.5 * randoms), sigma = hypot(of_truth, totals.sigma);
+    assert_true(within == 0 || of_truth < 0.01 * randoms);
+    assert_true(fabs(totals.randoms - randoms) <
+                (within > 0 ? within * randoms : 3.5 * sigma + 0.005 * randoms));
     const double own = from == SLC_PET_RANDOMS_FROM_SINGLES ? 0 : 0.6; /* noise of the mixed pairs, too */
-    assert_true(rings < 1.9 + own && blocks < 1.7 + own);
+    assert_true(rings < 1.9 * spread_rings + own && blocks < 1.7 * spread_blocks + own);
     slc_pet_pair_randoms_close(p);
     slc_columns_clear(&slc_pet_coincidences_schema, &pairs);
+    slc_columns_clear(&slc_pet_coincidences_schema, &random);
     free(ends);
     free(expected);
 }
 
+static const slc_pet_policy policies[] = {SLC_PET_KILL_ALL, SLC_PET_TAKE_WINNER_OF_GOODS,
+                                          SLC_PET_TAKE_ALL_GOODS};
+
 static void the_truth(void **state)
 {
     (void)state;
-    static const slc_pet_policy policies[] = {SLC_PET_KILL_ALL, SLC_PET_TAKE_WINNER_OF_GOODS,
-                                              SLC_PET_TAKE_ALL_GOODS};
     pet_ordered o;
     make_changing(&o, 2e7, 6e6, 200);
     for (int number = 0; number < 6; number++) {
@@ -457,17 +508,54 @@ static void the_truth(void **state)
         config.window_ns = 4;
         config.low_kev = 400;
         config.high_kev = 650;
-        check_truth(&o, &config, SLC_PET_RANDOMS_FROM_SINGLES);
+        check_truth(&o, &config, SLC_PET_RANDOMS_FROM_SINGLES, 0);
         if (number == 0) {
-            check_truth(&o, &config, SLC_PET_RANDOMS_FROM_DELAYEDS);
+            check_truth(&o, &config, SLC_PET_RANDOMS_FROM_DELAYEDS, 0);
             config.good = (slc_pet_good){.kind = SLC_PET_GOOD_SECTORS,
                                          .crystals_per_ring = MOUSE_PER,
                                          .sectors = 20,
                                          .min_sectors = 4};
-            check_truth(&o, &config, SLC_PET_RANDOMS_FROM_SINGLES);
+            check_truth(&o, &config, SLC_PET_RANDOMS_FROM_SINGLES, 0);
         }
     }
     pet_ordered_clear(&o);
+}
+
+/* One source off the axis, so that some crystals are mostly the earlier ones of their pairs; from 0.5 to 50
+ * million singles a second, long enough for the truth to be known to 1 %. */
+static void totals_and_shapes_at_all_rates(void **state)
+{
+    (void)state;
+    static const struct {
+        double singles_hz, seconds, window_ns;
+    } cases[] = {{5e5, 12, 20}, {5e6, 0.25, 10}, {5e7, 0.03, 10}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        slc_sim_pet_config config;
+        slc_sim_pet_config_default(&config);
+        config.seed = 1 + i;
+        config.singles_hz = cases[i].singles_hz;
+        config.efficiency = 0.8;
+        config.dead_time_ns = 200;
+        config.source[0] = (slc_sim_pet_source){25, 10, 8, 8, 20, 1e6};
+        pet_made made;
+        pet_ordered o;
+        pet_make(&made, &config, cases[i].seconds);
+        pet_convert(&made);
+        pet_in_order(&made, &o);
+        pet_clear(&made);
+        print_message("%g MHz, windows of %g ns\n", cases[i].singles_hz * 1e-6, cases[i].window_ns);
+        for (int number = 0; number < 6; number++) {
+            slc_pet_coincidence_config c;
+            slc_pet_coincidence_config_default(&c);
+            c.policy = policies[number % 3];
+            c.all_open = number / 3 == 1;
+            c.window_ns = cases[i].window_ns;
+            c.low_kev = 400;
+            c.high_kev = 650;
+            check_truth(&o, &c, SLC_PET_RANDOMS_FROM_SINGLES, 0.02);
+        }
+        pet_ordered_clear(&o);
+    }
 }
 
 int main(void)
@@ -477,6 +565,7 @@ int main(void)
         cmocka_unit_test(bins_are_doubled),
         cmocka_unit_test(what_cannot_be),
         cmocka_unit_test(the_truth),
+        cmocka_unit_test(totals_and_shapes_at_all_rates),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -124,7 +124,9 @@ SLC_API double slc_pet_randoms_estimate(const slc_pet_randoms *randoms, double *
  * s2 pairs a second. A policy loses some of them, and more of them where partners are seen: a single with
  * company within W, which a share p of a crystal's singles has, counts for 1 − α · p in a random pair. α is
  * measured: of all values the one with which the ends of the pairs of mixed copies (above) are most likely
- * spread over crystals as they are. It is about 1 for killAll with single windows and 0 for takeAllGoods. So
+ * spread over crystals as they are. It is about 1 for killAll with single windows and 0 for takeAllGoods.
+ * Where every single opens, company before the opener is in no window with both: p is then the mean of the
+ * share with company and the share with company behind. So
  *
  *     randoms a second = f · 2 · W · (1 − α·p1)·s1 · (1 − α·p2)·s2
  *

@@ -113,13 +113,14 @@ static slc_status open_counts(slc_pet_pair_randoms *p, slc_error *error)
 {
     const size_t n = p->crystals;
     p->company = calloc(n, sizeof *p->company);
+    p->behind = calloc(n, sizeof *p->behind);
     p->fan = calloc(n, sizeof *p->fan);
     p->weight = calloc(n, sizeof *p->weight);
     p->all = calloc(n, sizeof *p->all);
     p->work = calloc(n, sizeof *p->work);
     p->partners = calloc(n, sizeof *p->partners);
-    if (p->company == NULL || p->fan == NULL || p->weight == NULL || p->all == NULL || p->work == NULL ||
-        p->partners == NULL) {
+    if (p->company == NULL || p->behind == NULL || p->fan == NULL || p->weight == NULL || p->all == NULL ||
+        p->work == NULL || p->partners == NULL) {
         return slc_fail(error, SLC_ERR_MEMORY, "no memory for the randoms of %zu crystals", n);
     }
     p->most = MOST_CELLS / n < 2 ? 2 : MOST_CELLS / n;
@@ -162,9 +163,10 @@ void slc_pet_pair_randoms_close(slc_pet_pair_randoms *p)
     if (p == NULL) {
         return;
     }
-    void *const all[] = {p->block,   p->in_block, p->block_from, p->own_pairs, p->bin,          p->count,
-                         p->openers, p->company,  p->fan,        p->frames,    p->block_frames, p->weight,
-                         p->all,     p->work,     p->partners,   p->two,       p->three,        p->stretch};
+    void *const all[] = {p->block,        p->in_block, p->block_from, p->own_pairs, p->bin,
+                         p->count,        p->openers,  p->company,    p->fan,       p->frames,
+                         p->block_frames, p->weight,   p->behind,     p->all,       p->work,
+                         p->partners,     p->two,      p->three,      p->stretch};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         free(all[i]);
     }
@@ -300,6 +302,7 @@ static slc_status add_singles(slc_pet_pair_randoms *p, const slc_pet_singles *s,
         const bool near = p->any && (uint64_t)time - (uint64_t)p->last_ps <= p->window_ps;
         if (p->any) {
             p->company[p->last_crystal] += (uint64_t)(p->last_near | near);
+            p->behind[p->last_crystal] += near;
         }
         const bool opens = !p->any || (uint64_t)time - (uint64_t)p->open_ps > p->window_ps;
         p->open_ps = opens ? time : p->open_ps;

@@ -36,9 +36,10 @@ struct slc_pet_pair_randoms {
     uint64_t *count, *openers;
     size_t capacity, most;
     int64_t bin_ps;
-    uint32_t doubled;        /* so many times */
-    uint64_t *company, *fan; /* singles with company; ends of mixed pairs */
-    uint64_t *frames;        /* of each module and unit */
+    uint32_t doubled;           /* so many times */
+    uint64_t *company, *behind; /* singles with company, and with company behind them */
+    uint64_t *fan;              /* ends of mixed pairs */
+    uint64_t *frames;           /* of each module and unit */
     uint64_t *block_frames;
     uint64_t prompts, own_prompts; /* of one block */
     bool any, ended, finished;

@@ -131,13 +131,25 @@ static slc_status find_stretches(slc_pet_pair_randoms *p, slc_error *error)
     return SLC_OK;
 }
 
+/* opengate's policies are by themselves. */
+static bool is_all_open(const slc_pet_coincidence_config *prompt)
+{
+    return prompt->all_open || (prompt->policy >= SLC_PET_OPENGATE_REMOVE_MULTIPLES &&
+                                prompt->policy <= SLC_PET_OPENGATE_TAKE_WINNER_IF_ALL_ARE_GOODS);
+}
+
 /* ---- shares of crystals ------------------------------------------------------------------------ */
 
+/* Where every single opens a window, a partner before the first single of a pair is in none with both: of the
+ * first company behind it alone counts, of the second any. That is half and half, and not the same for all
+ * crystals: those near to the source are the earlier ones of their pairs. */
 static void set_weights(slc_pet_pair_randoms *p, double alpha)
 {
     const double least = 1e-3; /* a crystal whose singles all have company is not without any */
+    const double any = is_all_open(&p->config.prompt) ? 0.5 : 1;
     for (uint32_t c = 0; c < p->crystals; c++) {
-        p->weight[c] = p->all[c] > 0 ? fmax(1 - alpha * (double)p->company[c] / p->all[c], least) : 1;
+        const double part = any * (double)p->company[c] + (1 - any) * (double)p->behind[c];
+        p->weight[c] = p->all[c] > 0 ? fmax(1 - alpha * part / p->all[c], least) : 1;
     }
 }
 
@@ -173,7 +185,8 @@ static double likelihood(slc_pet_pair_randoms *p, double alpha, double *wanted)
 static slc_status find_alpha(slc_pet_pair_randoms *p, slc_error *error)
 {
     const double golden = 0.6180339887498949;
-    double *wanted = calloc(p->crystals, sizeof *wanted), low = 0, high = 1;
+    const double most = is_all_open(&p->config.prompt) ? 2 : 1; /* parts are then smaller */
+    double *wanted = calloc(p->crystals, sizeof *wanted), low = 0, high = most;
     if (wanted == NULL) {
         return slc_fail(error, SLC_ERR_MEMORY, "no memory for the randoms of %u crystals", p->crystals);
     }
@@ -195,7 +208,7 @@ static slc_status find_alpha(slc_pet_pair_randoms *p, slc_error *error)
         }
     }
     free(wanted);
-    p->totals.company = low == 0 ? 0 : high == 1 ? 1 : (low + high) / 2;
+    p->totals.company = low == 0 ? 0 : high == most ? most : (low + high) / 2;
     set_weights(p, p->totals.company);
     return SLC_OK;
 }
@@ -230,9 +243,7 @@ static double opening(const slc_pet_pair_randoms *p, double k, double x)
 {
     const slc_pet_policy policy = p->config.prompt.policy;
     const bool goods = policy == SLC_PET_TAKE_ALL_GOODS || policy == SLC_PET_MULTIPLES_AS_ALL;
-    const bool all_open = p->config.prompt.all_open ||
-                          (policy >= SLC_PET_OPENGATE_REMOVE_MULTIPLES &&
-                           policy <= SLC_PET_OPENGATE_TAKE_WINNER_IF_ALL_ARE_GOODS);
+    const bool all_open = is_all_open(&p->config.prompt);
     const bool winner = policy == SLC_PET_TAKE_WINNER_OF_GOODS ||
                         policy == SLC_PET_OPENGATE_TAKE_WINNER_OF_GOODS;
     const double chosen = winner && k * x > 1e-9 ? -expm1(-k * x) / (k * x) : 1;
