@@ -210,7 +210,9 @@ static int settle(job *j, const char *path)
     }
     if (!j->has_geometry) {
         j->geometry = about->geometry;
-        slc_pet_table_tell(COMMAND->name, path, g);
+        if (j->from == SLC_IO_PET_PETSIRD) { /* HDF5 has the table that it was written with */
+            slc_pet_table_tell(COMMAND->name, path, g);
+        }
     } else if (about->has_geometry) {
         tell_difference(path, "radius", "mm", g->radius_mm, about->geometry.radius_mm);
         tell_difference(path, "pitch", "mm", g->pitch_z_mm, about->geometry.pitch_z_mm);

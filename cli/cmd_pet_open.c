@@ -87,11 +87,14 @@ static int failed(const slc_cli_command *command, const slc_error *error)
 }
 
 /* The scanner that a file says: all of it, or its name, if it is known here. */
-static int scanner_of_file(const slc_cli_command *command, slc_pet_list_input *input, const char *path)
+static int scanner_of_file(const slc_cli_command *command, slc_pet_list_input *input, const char *path,
+                           int format)
 {
     if (input->about.has_geometry) {
         input->tables.geometry = input->about.geometry;
-        slc_pet_table_tell(command->name, path, &input->about.geometry);
+        if (format == SLC_IO_PET_PETSIRD) { /* HDF5 has the table that it was written with */
+            slc_pet_table_tell(command->name, path, &input->about.geometry);
+        }
         return SLC_CLI_GO_ON;
     }
     if (input->about.scanner[0] != '\0' && strchr(input->about.scanner, '=') == NULL &&
@@ -124,7 +127,7 @@ int slc_pet_list_input_open(const slc_cli_command *command, const char *path, in
         return failed(command, &error);
     }
     slc_io_pet_list_about_of(input->list, &input->about);
-    status = given ? SLC_CLI_GO_ON : scanner_of_file(command, input, path);
+    status = given ? SLC_CLI_GO_ON : scanner_of_file(command, input, path, format);
     if (status == SLC_CLI_GO_ON && !given && format != SLC_IO_PET_HDF5 && format != SLC_IO_PET_PETSIRD) {
         /* Once more, as crystals are then checked, and numbered as the scanner has them. */
         slc_io_pet_list_close(input->list);

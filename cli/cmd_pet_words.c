@@ -238,11 +238,15 @@ int slc_pet_tables_of(const slc_cli_command *command, const slc_pet_frame_words 
     slc_error error = {0};
     *tables = (slc_pet_tables){.position = NULL};
     *owned = false;
-    if ((words->tables != NULL) == (words->scanner != NULL)) {
+    if (words->tables == NULL && words->scanner == NULL) {
+        return slc_cli_wrong(command, "the scanner must be known: give --tables or --scanner");
+    }
+    if (words->tables != NULL && words->scanner != NULL) {
         return slc_cli_wrong(command,
-                             words->tables == NULL
-                                 ? "the scanner must be known: give --tables or --scanner"
-                                 : "--tables and --scanner exclude each other: tables name a scanner");
+                             "--tables and --scanner exclude each other: tables have a scanner, by whose "
+                             "crystals they are; 'sluice pet calibrate FRAMES --scanner %s -o NEW.h5' makes "
+                             "tables of the other",
+                             words->scanner);
     }
     if (words->scanner != NULL) {
         *owned = true; /* it may have a layout */

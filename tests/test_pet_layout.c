@@ -206,6 +206,39 @@ static double apart(const double *a, const double *b)
                 (a[2] - b[2]) * (a[2] - b[2]));
 }
 
+/* Each layer is the single one farther out, in frames behind the last row of the one before. */
+static void several_layers(void **state)
+{
+    static const char *const shapes[] = {"",
+                                         ",flat=block,pitch-y=6mm,turn=10deg,direction=clockwise,shift=3mm"};
+    (void)state;
+    for (size_t i = 0; i < 2; i++) {
+        char words[160];
+        (void)snprintf(words, sizeof words, "%s,layers=3,layer-gap=0.5mm", shapes[i]);
+        slc_pet_geometry one = told(shapes[i]), g = told(words);
+        const uint32_t locals = one.crystals_y * one.crystals_z, units = one.blocks_y * one.blocks_z;
+        assert_true(!g.layout->rings && g.layout->grid && g.layout->layers == 3);
+        assert_int_equal(slc_pet_crystals(&g), 3 * slc_pet_crystals(&one));
+        assert_int_equal(g.crystals_z, one.crystals_z);
+        assert_int_equal(g.crystals_y, 3 * one.crystals_y);
+        assert_true(g.depth_mm == one.depth_mm && fabs(g.radius_mm - one.radius_mm) < 1e-9);
+        for (uint32_t c = 0; c < slc_pet_crystals(&g); c++) {
+            const slc_pet_crystal_row *r = &g.layout->row[c];
+            double p[3], direction[3];
+            assert_int_equal(c, (r->module * units + r->unit) * 3 * locals + r->crystal);
+            assert_int_equal(r->layer, r->crystal / locals);
+            slc_pet_crystal_position(&one, slc_pet_crystal(&one, r->module, r->unit, r->crystal % locals), p,
+                                     direction);
+            for (int k = 0; k < 3; k++) {
+                p[k] -= r->layer * (one.depth_mm + 0.5) * direction[k];
+            }
+            assert_true(apart(p, r->position_mm) < 1e-9);
+        }
+        slc_pet_geometry_clear(&one);
+        slc_pet_geometry_clear(&g);
+    }
+}
+
 /* "0x1mm" is no number in hexadecimal. */
 static void a_gap_of_nothing_by_something(void **state)
 {
@@ -294,6 +327,9 @@ static void words_that_do_not_fit(void **state)
         {",flat=block,pitch-y=2mm,block-gap=1x0mm", "gaps between blocks around the ring"},
         {",flat=round,pitch-y=2mm", "a scanner cannot be told by \"flat=round"},
         {",flat=block,pitch-y=2mm,block-gap=0x-1mm", "a scanner cannot be told by \"block-gap=0x-1mm"},
+        {",layer-gap=1mm", "layer-gap= is of several layers="},
+        {",layers=2", "2 layers of 0 mm: how deep each is, depth=, is to be told"},
+        {",depth=5mm,layers=300", "there may be 256"},
         {",block-gap=1", "a scanner cannot be told by \"block-gap=1"},
         {",turn=x", "a scanner cannot be told by \"turn=x"},
         {",shift=1mm,shift=1mm", "a scanner cannot be told by \"shift=1mm"},
@@ -437,6 +473,7 @@ int main(void)
         cmocka_unit_test(places_along_the_axis),
         cmocka_unit_test(refused),
         cmocka_unit_test(frames_become_the_crystals_of_rows),
+        cmocka_unit_test(several_layers),
         cmocka_unit_test(a_gap_of_nothing_by_something),
         cmocka_unit_test(in_flat_modules),
         cmocka_unit_test(turned_and_the_other_way_round),

@@ -238,6 +238,7 @@ static void total_is_the_sum_over_pairs(const slc_pet_good *good)
     slc_pet_rates_config config = small();
     config.good = *good;
     config.good.crystals_per_ring = 24;
+    config.good.scanner = &config.geometry;
     static made m;
     make(&m, 17, ALL);
     const slc_pet_singles singles = part_of(&m, 0, SINGLES);
@@ -292,6 +293,73 @@ static void single_pairs(void **state)
     }
     assert_int_equal(2 * good, 240 * 3 * 30); /* sectors 3, 4 and 5 away, of 30 crystals each */
     slc_pet_rates_sum_close(&sum);
+}
+
+/* Limits of each kind alone and of all together, none of which any pair meets exactly. */
+static const slc_pet_good by_geometry[] = {
+    {.kind = SLC_PET_GOOD_GEOMETRY, .min_degrees = 61.3},
+    {.kind = SLC_PET_GOOD_GEOMETRY, .min_degrees = 179},
+    {.kind = SLC_PET_GOOD_GEOMETRY, .fov_mm = 33.3},
+    {.kind = SLC_PET_GOOD_GEOMETRY, .max_axial_mm = 7.1},
+    {.kind = SLC_PET_GOOD_GEOMETRY, .min_modules = 2},
+    {.kind = SLC_PET_GOOD_GEOMETRY,
+     .min_degrees = 47.7,
+     .fov_mm = 48.3,
+     .max_axial_mm = 11.3,
+     .min_modules = 1},
+};
+
+/* Each pair of a scanner's crystals by itself, and the sum over all of them. */
+static void pairs_of_scanner(const slc_pet_geometry *g)
+{
+    const uint32_t n = slc_pet_crystals(g);
+    for (size_t i = 0; i < sizeof by_geometry / sizeof *by_geometry; i++) {
+        slc_pet_good good = by_geometry[i];
+        slc_pet_rates_sum sum;
+        uint32_t *count = calloc(n, sizeof *count), all = 0;
+        double wanted_sum = 0;
+        good.scanner = g;
+        assert_non_null(count);
+        assert_int_equal(slc_pet_rates_sum_open(g, &good, &sum, NULL), SLC_OK);
+        for (uint32_t a = 0; a < n; a++) {
+            for (uint32_t b = 0; b < a; b++) {
+                const bool wanted = oracle_pet_good(&good, 0, a, b);
+                all += wanted;
+                wanted_sum += wanted ? 2.0 * (a % 5) * (b % 5) : 0;
+                if ((a + b) % 7 == 0) { /* each costs a pass over all crystals */
+                    count[a] = 3;
+                    count[b] = 2;
+                    if (slc_pet_rates_products(&sum, count) != (wanted ? 12 : 0)) {
+                        fail_msg("rule %zu: crystals %u and %u are %sgood", i, a, b, wanted ? "" : "not ");
+                    }
+                    count[a] = count[b] = 0;
+                }
+            }
+        }
+        for (uint32_t a = 0; a < n; a++) {
+            count[a] = a % 5;
+        }
+        assert_true(slc_pet_rates_products(&sum, count) == wanted_sum);
+        assert_true(all > 0 && all < n * (n - 1) / 2);
+        slc_pet_rates_sum_close(&sum);
+        free(count);
+    }
+}
+
+static void good_pairs_by_geometry(void **state)
+{
+    static const char *const panels = "channels=6,blocks=2x1,crystals=3x5,radius=40mm,pitch=2.3mm,depth=6mm,"
+                                      "flat=module,pitch-y=3.1mm,block-gap=1x0mm,turn=13deg,layers=2";
+    const slc_pet_rates_config config = small();
+    slc_pet_geometry g;
+    (void)state;
+    pairs_of_scanner(&config.geometry);
+    assert_int_equal(slc_pet_scanner(panels, &g, NULL), SLC_OK);
+    pairs_of_scanner(&g);
+    slc_pet_geometry_clear(&g);
+    for (size_t i = 0; i < sizeof by_geometry / sizeof *by_geometry; i++) {
+        total_is_the_sum_over_pairs(&by_geometry[i]);
+    }
 }
 
 /* ---- dead time --------------------------------------------------------------------------------- */
@@ -394,6 +462,7 @@ int main(void)
         cmocka_unit_test(few_singles_are_few_randoms),
         cmocka_unit_test(changing_rates_are_followed),
         cmocka_unit_test(totals_of_all_kinds_of_good),
+        cmocka_unit_test(good_pairs_by_geometry),
         cmocka_unit_test(single_pairs),
         cmocka_unit_test(dead_time_and_back),
         cmocka_unit_test(what_cannot_be_is_refused),

@@ -106,8 +106,9 @@ SLC_API void slc_pet_geometry_clear(slc_pet_geometry *geometry);
  * Z; modules, module-rings and blocks are 1 and depth is 0 where they are left out. Further words make a
  * layout that is numbered as the ring and is freed by slc_pet_geometry_clear: "flat=module,pitch-y=2mm" (or
  * block: planes whose middles are the radius away), "block-gap=1x2mm,module-gap=3mm" (beside the pitches),
- * "turn=17deg,direction=clockwise,shift=-5mm". SLC_ERR_USAGE for words that cannot be; *error names the
- * first. */
+ * "turn=17deg,direction=clockwise,shift=-5mm"; with "layers=2,layer-gap=0.5mm" (each as deep as `depth`) it
+ * is numbered by module, unit and place, the rows of a layer behind those before it. SLC_ERR_USAGE for words
+ * that cannot be; *error names the first. */
 SLC_API const char *slc_pet_scanner_name(size_t i);
 SLC_API slc_status slc_pet_scanner(const char *name, slc_pet_geometry *geometry, slc_error *error);
 

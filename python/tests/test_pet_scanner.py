@@ -180,3 +180,90 @@ def test_measured(tmp_path):
         run.save(tmp_path / "none.cdh", tof_ps="none")
         assert f"{run.checksum:016x}" == told("run", point, "--tables", tmp_path / "own.h5", "--window", "4ns", "--energies", "all")["checksum"]
     assert "TOF information flag: 1" not in (tmp_path / "none.cdh").read_text()
+
+
+def test_pairs_keep_their_table(table, tmp_path):
+    """HDF5 has the crystals beside the pairs, so that nothing that reads them needs the scanner's file."""
+    h5py = pytest.importorskip("h5py")
+    raw = tmp_path / "a.raw"
+    command("simulate", "pet", "--scanner", table[0], "--rate", 5e5, "--seconds", 0.05, "--seed", 4, "--source", "8,4,2,0,0,1e6", "-q", "-o", raw)
+    for name, scanner in (("table", table[0]), ("words", WORDS)):
+        command("simulate", "pet", "--scanner", scanner, "--rate", 5e5, "--seconds", 0.05, "--seed", 4, "--bare", "-q", "-o", tmp_path / f"{name}.bin")
+        pairs = tmp_path / f"{name}.h5"
+        command("pet", "run", tmp_path / f"{name}.bin", "--scanner", scanner, "--window", "4ns", "-q", "-o", pairs)
+        of = pet.Scanner(scanner)
+        with h5py.File(pairs) as f:
+            assert f.attrs["crystal_table"] == 1 and ("crystal_rings" in f.attrs) == (name == "words")
+            for column in ("module", "unit", "crystal", "layer"):
+                assert (f["crystals"][column][:] == of.crystals[column]).all()
+            for k, axis in enumerate("xyz"):
+                assert (f["crystals"][f"{axis}_mm"][:] == of.crystals["position_mm"][:, k]).all()
+                assert (f["crystals"][f"normal_{axis}"][:] == of.crystals["normal"][:, k]).all()
+                assert (f["crystals"][f"axis_{axis}"][:] == of.crystals["axis"][:, k]).all()
+        assert pet.open_list(pairs).about["geometry"] == of
+        command("pet", "list", pairs, "--format", "hdf5", "--to", "castor", "-q", "-o", tmp_path / "a.cdh")
+        command("pet", "list", pairs, "--format", "hdf5", "--scanner", scanner, "--to", "castor", "-q", "-o", tmp_path / "b.cdh")
+        for end in ("cdf", "lut"):
+            assert (tmp_path / f"a.{end}").read_bytes() == (tmp_path / f"b.{end}").read_bytes()
+        one = told("look", pairs, "--iterations", 0, "--voxel", "2mm", "--image", tmp_path / "i.npy")
+        other = told("look", pairs, "--scanner", scanner, "--iterations", 0, "--voxel", "2mm", "--image", tmp_path / "i.npy")
+        assert one["checksum"] == other["checksum"]
+    # What is wrong with the table is told, with its column; a table that is taken away is one that is not known.
+    pairs = tmp_path / "table.h5"
+    whole = pairs.read_bytes()
+    for change, what in (
+        (lambda f: f["crystals"].__delitem__("axis_z"), "column 'crystals/axis_z' is not there"),
+        (lambda f: f["crystals"]["normal_x"].resize((239,)), "column 'crystals/normal_x' is not there, or not of 240 numbers"),
+        (lambda f: f["crystals"]["crystal"].__setitem__(7, 8), "crystals: row"),
+        (lambda f: f["crystals"]["normal_y"].__setitem__(3, np.nan), "crystals: row 4: the normal"),
+        (lambda f: f.attrs.__setitem__("crystals_y", np.uint32(3)), "not of 180 numbers"),
+    ):
+        pairs.write_bytes(whole)
+        with h5py.File(pairs, "r+") as f:
+            change(f)
+        made = command("pet", "look", pairs, "--image", tmp_path / "j.npy", status=1)
+        assert what in made.stderr and "table.h5" in made.stderr, made.stderr
+        with pytest.raises(sluice.FormatError, match="crystals"):
+            pet.open_list(pairs, format="hdf5")
+    pairs.write_bytes(whole)
+    with h5py.File(pairs, "r+") as f:
+        del f["crystals"]
+    assert "does not tell its scanner" in command("pet", "look", pairs, "--image", tmp_path / "j.npy", status=2).stderr
+    assert pet.open_list(pairs).about["geometry"] is None
+
+
+def test_layers_in_words_are_those_of_a_table(tmp_path):
+    """Eight flat modules of 4 x 6 crystals in two layers, made here by what the guide says of the words."""
+    words = "channels=8,crystals=4x6,radius=40mm,pitch=2.2mm,depth=9mm,flat=module,pitch-y=2.5mm,turn=10deg,layers=2,layer-gap=0.5mm"
+    lines = ["module,unit,crystal,x_mm,y_mm,z_mm,normal_x,normal_y,normal_z,axis_x,axis_y,axis_z,layer,depth_mm"]
+    for module in range(8):
+        # Crystal 0 of the ideal ring is at the turn; a module's middle is one and a half of its crystals on.
+        angle = 2 * np.pi * (4 * module + 1.5) / 32 + np.radians(10)
+        out, across = np.array([np.cos(angle), np.sin(angle), 0]), np.array([-np.sin(angle), np.cos(angle), 0])
+        for layer in range(2):
+            for y in range(4):
+                for z in range(6):
+                    at = (40 + 4.5 + 9.5 * layer) * out + 2.5 * (y - 1.5) * across + [0, 0, 2.2 * (z - 2.5)]
+                    row = [module, 0, (4 * layer + y) * 6 + z, *at, *(-out), 0, 0, 1, layer, 9]
+                    lines.append(",".join(repr(float(one)) if isinstance(one, float) else str(one) for one in row))
+    path = tmp_path / "layers.csv"
+    path.write_text("\n".join(lines) + "\n")
+    by_words, by_table = pet.Scanner(words), pet.Scanner(path)
+    for column in ("module", "unit", "crystal", "layer"):
+        assert (by_words.crystals[column] == by_table.crystals[column]).all()
+    for column in ("position_mm", "normal", "axis"):
+        assert np.abs(by_words.crystals[column] - by_table.crystals[column]).max() < 1e-12
+    assert by_words.geometry[:7] == by_table.geometry[:7] == (8, 1, 1, 1, 1, 8, 6)
+    more = ["--rate", 5e5, "--seconds", 0.05, "--seed", 4, "--source", "8,4,2,0,0,1e6", "--bare", "-q"]
+    made = []
+    for name, scanner in (("words", words), ("table", path)):
+        raw = tmp_path / f"{name}.raw"
+        command("simulate", "pet", "--scanner", scanner, *more, "-o", raw)
+        its = told("run", raw, "--scanner", scanner, "--window", "4ns", "-o", tmp_path / f"{name}.cdh")
+        command("pet", "run", raw, "--scanner", scanner, "--window", "4ns", "-q", "-o", tmp_path / f"{name}.petsird")
+        made.append((raw.read_bytes(), its["checksum"], (tmp_path / f"{name}.lut").read_bytes(), its["output"]["written"]))
+    assert made[0] == made[1] and made[0][3] > 100
+    frames = np.frombuffer(made[0][0], pet.FRAME)
+    assert frames["y"].max() == 7  # the second layer's rows follow those of the first
+    assert f"{pet.run(raw, words, window_ns=4).save(tmp_path / 'p.cdh')}" == str(made[0][3])
+    assert "depth=, is to be told" in command("pet", "run", raw, "--scanner", words.replace("depth=9mm,", ""), status=2).stderr

@@ -52,10 +52,11 @@ SLC_PET_CORE bool slc_pet_is_good_place(const slc_pet_good_rule *rule, const slc
     const double cross = ax * by - ay * bx, cosine = ax * bx + ay * by;
     const uint32_t apart = a->module > b->module ? a->module - b->module : b->module - a->module;
     const uint32_t other = rule->modules - apart;
+    const double across = dx * dx + dy * dy; /* 0: a line along the axis, as near to it as its crystals */
     return (apart < other ? apart : other) >= rule->min_modules && along <= rule->most_axial &&
            -along <= rule->most_axial &&
            cosine <= rule->most_cosine * ((double)a->from_axis * (double)b->from_axis) &&
-           cross * cross <= rule->fov2 * (dx * dx + dy * dy);
+           cross * cross <= rule->fov2 * across && (across > 0 || ax * ax + ay * ay <= rule->fov2);
 }
 
 SLC_PET_CORE bool slc_pet_is_good(const slc_pet_good_rule *rule, uint32_t a, uint32_t b)

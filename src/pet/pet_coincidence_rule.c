@@ -224,7 +224,7 @@ static slc_status fill_places(const slc_pet_good *good, slc_pet_good_rule *rule,
     rule->modules = slc_pet_module_count(g);
     rule->min_modules = good->min_modules;
     rule->most_cosine = good->min_degrees > 0 ? cos(good->min_degrees * (pi / 180)) : 2;
-    rule->fov2 = good->fov_mm > 0 ? good->fov_mm * good->fov_mm : INFINITY;
+    rule->fov2 = good->fov_mm > 0 ? good->fov_mm * good->fov_mm : 1e300; /* times 0 it is 0 */
     rule->most_axial = good->max_axial_mm > 0 ? good->max_axial_mm : INFINITY;
     rule->place = malloc(rule->crystals * sizeof *rule->place);
     if (rule->place == NULL) {

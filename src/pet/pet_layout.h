@@ -21,6 +21,8 @@ typedef struct slc_pet_shape {
     double block_gap_mm[2], module_gap_mm; /* beside the pitches: around the ring, along it; along it */
     double turn_radians, shift_mm;
     bool clockwise;
+    uint32_t layers; /* of crystals behind each other, each depth_mm deep; 0 is 1 */
+    double layer_gap_mm;
 } slc_pet_shape;
 /* Gives an ideal ring such a layout. SLC_ERR_USAGE for what does not fit. */
 slc_status slc_pet_layout_make_shape(slc_pet_geometry *geometry, const slc_pet_shape *shape,

@@ -2,7 +2,8 @@
  *
  * Rings that are not ideal, made of words (pet_scanner.c): blocks or modules that are flat, gaps, a first
  * angle, the other way round, a shift. Crystals keep the numbers of the ideal ring, and so sinograms, sectors
- * and files that count around a ring are theirs as well: the crystals' middles are about the ideal ones.
+ * and files that count around a ring are theirs as well: the crystals' middles are about the ideal ones. With
+ * several layers they are numbered as a table's.
  */
 #include "pet/pet_layout.h"
 #include "pet/pet_scanner.h"
@@ -10,6 +11,7 @@
 #include <math.h>
 #include <stdlib.h>
 
+enum { MOST_LAYERS = 256 };
 static const double turn = 6.283185307179586;
 
 /* Crystals that lie in a plane around the axis, and how wide they are with their gaps. */
@@ -37,6 +39,14 @@ static slc_status check(const slc_pet_geometry *g, const slc_pet_shape *shape, s
             error, SLC_ERR_USAGE,
             "a scanner: gaps between blocks around the ring are those that its radius leaves, but "
             "with flat=module");
+    }
+    if (shape->layers <= 1 && shape->layer_gap_mm > 0) {
+        return slc_fail(error, SLC_ERR_USAGE, "a scanner: layer-gap= is of several layers=");
+    }
+    if (shape->layers > MOST_LAYERS || (shape->layers > 1 && !(g->depth_mm > 0))) {
+        return slc_fail(error, SLC_ERR_USAGE, "a scanner: %u layers of %.6g mm: %s", shape->layers,
+                        g->depth_mm,
+                        g->depth_mm > 0 ? "there may be 256" : "how deep each is, depth=, is to be told");
     }
     if (shape->flat == SLC_PET_FLAT_NONE) {
         return SLC_OK;
@@ -87,12 +97,42 @@ static slc_pet_crystal_row row_of(const slc_pet_geometry *g, const slc_pet_shape
     return r;
 }
 
+/* Several layers are in no rings, as a ring has one: crystals are numbered by module, unit and place in the
+ * unit, where the rows of the second layer follow the last one of the first. Each layer is the ring's,
+ * farther out. */
+static slc_status make_layers(slc_pet_geometry *g, const slc_pet_shape *shape, slc_error *error)
+{
+    const uint32_t locals = g->crystals_y * g->crystals_z, units = g->blocks_y * g->blocks_z;
+    const uint64_t n = (uint64_t)slc_pet_crystals(g) * shape->layers;
+    slc_pet_crystal_row *rows = n < UINT64_C(1) << 31 ? calloc((size_t)n, sizeof *rows) : NULL;
+    if (rows == NULL) {
+        return slc_fail(error, SLC_ERR_MEMORY, "no memory for %llu crystals", (unsigned long long)n);
+    }
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t local = (uint32_t)(i % locals), layer = (uint32_t)(i / locals % shape->layers);
+        const uint32_t block = (uint32_t)(i / locals / shape->layers);
+        slc_pet_crystal_row r = row_of(g, shape, slc_pet_crystal(g, block / units, block % units, local));
+        for (int k = 0; k < 3; k++) {
+            r.position_mm[k] -= layer * (g->depth_mm + shape->layer_gap_mm) * r.normal[k];
+        }
+        r.crystal += layer * locals;
+        r.layer = layer;
+        rows[i] = r;
+    }
+    const slc_status status = slc_pet_layout_make(rows, (size_t)n, g->depth_mm, g, error);
+    free(rows);
+    return status;
+}
+
 slc_status slc_pet_layout_make_shape(slc_pet_geometry *g, const slc_pet_shape *shape, slc_error *error)
 {
     slc_status status = slc_pet_geometry_check(g, error);
     status = status == SLC_OK ? check(g, shape, error) : status;
     if (status != SLC_OK) {
         return status;
+    }
+    if (shape->layers > 1) {
+        return make_layers(g, shape, error);
     }
     const uint32_t n = slc_pet_crystals(g);
     slc_pet_crystal_row *rows = calloc(n, sizeof *rows);

@@ -81,10 +81,11 @@ static bool choice(const char *text, const char *const *names, int *value, const
 }
 
 enum { CHANNELS, MODULES, MODULE_RINGS, BLOCKS, CRYSTALS, RADIUS, PITCH, DEPTH, SHAPE };
-enum { FLAT = SHAPE, PITCH_Y, BLOCK_GAP, MODULE_GAP, TURN, DIRECTION, SHIFT, WORDS };
+enum { FLAT = SHAPE, PITCH_Y, BLOCK_GAP, MODULE_GAP, TURN, DIRECTION, SHIFT, LAYERS, LAYER_GAP, WORDS };
 static const char *const words[WORDS] = {
-    "channels=", "modules=", "module-rings=", "blocks=",     "crystals=", "radius=",    "pitch=", "depth=",
-    "flat=",     "pitch-y=", "block-gap=",    "module-gap=", "turn=",     "direction=", "shift="};
+    "channels=", "modules=",   "module-rings=", "blocks=",  "crystals=",  "radius=",
+    "pitch=",    "depth=",     "flat=",         "pitch-y=", "block-gap=", "module-gap=",
+    "turn=",     "direction=", "shift=",        "layers=",  "layer-gap="};
 
 /* What a ring's words are, and those of one that is no ideal one. */
 typedef struct told {
@@ -119,6 +120,10 @@ static bool shape_of(int word, const char *text, slc_pet_shape *shape, const cha
         good = choice(text, directions, &chosen, end);
         shape->clockwise = chosen != 0;
         return good;
+    case LAYERS:
+        return whole(text, &shape->layers, end);
+    case LAYER_GAP:
+        return length(text, &shape->layer_gap_mm, end);
     default:
         return number(text, "mm", &shape->shift_mm, end);
     }
@@ -168,7 +173,7 @@ static slc_status parse(const char *text, slc_pet_geometry *geometry, slc_error 
                             "a scanner cannot be told by \"%s\"; its words are channels=N, modules=N, "
                             "module-rings=N, blocks=YxZ, crystals=YxZ, radius=Rmm, pitch=Pmm, depth=Dmm; and "
                             "flat=block|module, pitch-y=Pmm, block-gap=YxZmm, module-gap=Gmm, turn=Adeg, "
-                            "direction=clockwise, shift=Zmm",
+                            "direction=clockwise, shift=Zmm, layers=N, layer-gap=Gmm",
                             at);
         }
         seen[word] = true;

@@ -130,7 +130,7 @@ refuse() { # STATUS TEXT ARGS...
     want_no_file x.h5
 }
 refuse 2 "the scanner must be known: give --tables or --scanner" all.raw -o x.h5
-refuse 2 "--tables and --scanner exclude each other: tables name a scanner" all.raw -o x.h5 --tables t.h5 --scanner mouse20
+refuse 2 "--tables and --scanner exclude each other: tables have a scanner, by whose crystals they are; 'sluice pet calibrate FRAMES --scanner mouse20 -o NEW.h5' makes tables of the other" all.raw -o x.h5 --tables t.h5 --scanner mouse20
 refuse 2 "inputs are read several times: '-' cannot be one" - -o x.h5 --scanner $scanner
 refuse 2 "without frames there is only the scanner to write" -o x.h5 --scanner $scanner --time
 refuse 2 "--keep needs --tables: what is kept is theirs" all.raw -o x.h5 --scanner $scanner --keep gain

@@ -358,7 +358,7 @@ refuse() { # STATUS TEXT ARGS...
 }
 : >empty.raw
 refuse 2 "the scanner must be known: give --tables or --scanner" run run.raw
-refuse 2 "--tables and --scanner exclude each other: tables name a scanner" run run.raw --tables t.h5 --scanner mouse20
+refuse 2 "--tables and --scanner exclude each other: tables have a scanner, by whose crystals they are; 'sluice pet calibrate FRAMES --scanner mouse20 -o NEW.h5' makes tables of the other" run run.raw --tables t.h5 --scanner mouse20
 run pet run run.raw --scanner mouse21
 want 2
 grep -q "mouse20.*explorer" err || fail "it said: $(cat err)"

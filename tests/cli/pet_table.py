@@ -306,8 +306,11 @@ def refused():
     done = run("pet", "run", "plain.raw", "--scanner", "plain.csv", "-o", "plain.csv", status=2)
     check("plain.csv" in done.stderr, "an output replaces the table")
     run("pet", "run", "plain.raw", "--scanner", "plain.csv", "--window", "4ns", "-q", "-o", "pairs.h5")
-    done = run("pet", "list", "pairs.h5", "--format", "hdf5", "--to", "castor", "-o", "x.cdh", status=2)
-    check("--to needs the scanner" in done.stderr, done.stderr)
+    done = run("pet", "list", "pairs.h5", "--format", "hdf5", "--to", "castor", "-o", "kept.cdh", "-q")
+    run("pet", "list", "pairs.h5", "--format", "hdf5", "--scanner", "plain.csv", "--to", "castor", "-o", "given.cdh", "-q")
+    for end in ("cdf", "lut"):
+        check(open("kept." + end, "rb").read() == open("given." + end, "rb").read(), "the table that the pairs keep is another")
+    check(done.stderr == "", done.stderr)
     done = run("pet", "coincidences", "all.singles", "--good", "fov=10mm", status=2)
     check("needs --scanner" in done.stderr, done.stderr)
     done = run("pet", "coincidences", "all.singles", "--scanner", "plain.csv", status=2)

@@ -5,6 +5,35 @@
 #include <math.h>
 #include <stdlib.h>
 
+/* Where both crystals are, asked one by one. Module: of the ring, its place in it; of a table, its row's. */
+static bool good_by_geometry(const slc_pet_good *good, uint32_t a, uint32_t b)
+{
+    const slc_pet_geometry *g = good->scanner;
+    double p[3], q[3], direction[3];
+    slc_pet_crystal_position(g, a, p, direction);
+    slc_pet_crystal_position(g, b, q, direction);
+    if (a == b) {
+        return false;
+    }
+    double turn = fabs(atan2(p[1], p[0]) - atan2(q[1], q[0])) * 180 / acos(-1);
+    turn = turn > 180 ? 360 - turn : turn;
+    const double length = hypot(q[0] - p[0], q[1] - p[1]);
+    const double from_axis = length > 0 ? fabs(p[0] * q[1] - p[1] * q[0]) / length : hypot(p[0], p[1]);
+    uint32_t module[2];
+    for (int i = 0; i < 2; i++) {
+        const uint32_t crystal = i == 0 ? a : b, ring = slc_pet_crystals_per_ring(g);
+        const uint32_t around = crystal % ring / (g->blocks_y * g->crystals_y),
+                       along = crystal / ring / (g->blocks_z * g->crystals_z);
+        module[i] = g->layout != NULL ? g->layout->row[crystal].module
+                                      : around + along * g->channels * g->modules;
+    }
+    const int n = (int)slc_pet_module_count(g), apart = abs((int)module[0] - (int)module[1]);
+    return (good->min_degrees <= 0 || turn >= good->min_degrees) &&
+           (good->fov_mm <= 0 || from_axis <= good->fov_mm) &&
+           (good->max_axial_mm <= 0 || fabs(p[2] - q[2]) <= good->max_axial_mm) &&
+           (apart < n - apart ? apart : n - apart) >= (int)good->min_modules;
+}
+
 bool oracle_pet_good(const slc_pet_good *good, uint32_t ring, uint32_t a, uint32_t b)
 {
     const double pi = acos(-1);
@@ -15,6 +44,9 @@ bool oracle_pet_good(const slc_pet_good *good, uint32_t ring, uint32_t a, uint32
         const int per = (int)(ring / good->sectors);
         const int d = abs((int)(a % ring) / per - (int)(b % ring) / per);
         return (d < (int)good->sectors - d ? d : (int)good->sectors - d) >= (int)good->min_sectors;
+    }
+    if (good->kind == SLC_PET_GOOD_GEOMETRY) {
+        return good_by_geometry(good, a, b);
     }
     const double across = 2 * good->radius_mm *
                           fabs(sin(pi * ((double)(a % ring) - (double)(b % ring)) / ring));

@@ -6,6 +6,7 @@
 #include "base/columns.h"
 #include "io/io_hdf5_file.h"
 #include "io/io_results.h"
+#include "io/pet/io_pet_columns_table.h"
 #include "io/pet/io_pet_list.h"
 #include "pet/pet_scanner.h"
 #include <sluice/io.h>
@@ -24,6 +25,7 @@ static const char group[] = "coincidences";
 typedef struct columns {
     hid_t file, column[COLUMNS];
     uint64_t rows, at;
+    slc_pet_geometry table; /* with the layout that the file has, or none */
 } columns;
 
 /* ---- reading ----------------------------------------------------------------------------------- */
@@ -197,10 +199,19 @@ static slc_status find_start(slc_io_pet_list *in, slc_error *error)
 
 static slc_status find_about(slc_io_pet_list *in, slc_error *error)
 {
-    const columns *c = in->own;
+    columns *c = in->own;
     slc_io_pet_list_about *about = &in->about;
-    /* Where crystals of a table are is not in the file. */
-    about->has_geometry = geometry_of(c->file, &about->geometry) && number_of(c->file, "crystal_table") == 0;
+    about->has_geometry = geometry_of(c->file, &about->geometry);
+    if (about->has_geometry && number_of(c->file, "crystal_table") > 0) {
+        c->table = about->geometry;
+        const bool rings = number_of(c->file, "crystal_rings") > 0;
+        const slc_status status = slc_io_pet_table_read(c->file, in->name, rings, &c->table,
+                                                        &about->has_geometry, error);
+        if (status != SLC_OK) {
+            return status;
+        }
+        about->geometry = c->table;
+    }
     text_of(c->file, "scanner", about->scanner, sizeof about->scanner);
     about->window_ps = number_of(c->file, "window_ps");
     about->tof_resolution_ps = number_of(c->file, "tof_resolution_ps");
@@ -245,6 +256,7 @@ static void stop(slc_io_pet_list *in)
     }
     (void)slc_io_hdf5_close(c->file);
     slc_io_hdf5_silence_end(before);
+    slc_pet_geometry_clear(&c->table);
     free(c);
 }
 
@@ -320,13 +332,22 @@ static const slc_column randoms_columns[] = {
 static const slc_schema with_randoms_schema = {
     .name = "coincidences", .columns = randoms_columns, .n_columns = COLUMNS + 1};
 
-/* Batches are no events here: all pairs are one. */
-static slc_status put(slc_io_pet_list_writer *w, const slc_pet_coincidences *pairs, slc_error *error)
+/* Of HDF5: other forms have one group. */
+static bool has_table(const slc_io_pet_list_writer *w)
 {
-    const size_t n = pairs->head.size;
-    slc_io_group rows = {group, &slc_pet_coincidences_schema, pairs, SLC_IO_ROWS_WHOLE};
+    return w->config.geometry.layout != NULL &&
+           (w->config.form == NULL || strcmp(w->config.form, "hdf5") == 0);
+}
+
+/* Batches are no events here: all pairs are one. `table`: of the crystals, which come once. */
+static slc_status put_with(slc_io_pet_list_writer *w, const slc_pet_coincidences *pairs, const void *table,
+                           slc_error *error)
+{
+    const size_t n = pairs->head.size, n_groups = has_table(w) ? 2 : 1;
+    slc_io_group rows[2] = {{group, &slc_pet_coincidences_schema, pairs, SLC_IO_ROWS_WHOLE},
+                            slc_io_pet_table_group(table)};
     if (w->config.randoms == NULL) {
-        return slc_io_results_put(w->own, &rows, 1, error);
+        return slc_io_results_put(w->own, rows, n_groups, error);
     }
     with_randoms all = {.head = pairs->head,
                         .time_ps = pairs->time_ps,
@@ -341,10 +362,26 @@ static slc_status put(slc_io_pet_list_writer *w, const slc_pet_coincidences *pai
         return slc_fail(error, SLC_ERR_MEMORY, "%s: no memory for the randoms of %zu pairs", w->base, n);
     }
     slc_io_pet_list_randoms(w, pairs, 0, n, all.randoms_hz);
-    rows.schema = &with_randoms_schema;
-    rows.collection = &all;
-    const slc_status status = slc_io_results_put(w->own, &rows, 1, error);
+    rows[0].schema = &with_randoms_schema;
+    rows[0].collection = &all;
+    const slc_status status = slc_io_results_put(w->own, rows, n_groups, error);
     free(all.randoms_hz);
+    return status;
+}
+
+static slc_status put(slc_io_pet_list_writer *w, const slc_pet_coincidences *pairs, slc_error *error)
+{
+    return put_with(w, pairs, NULL, error);
+}
+
+/* The groups are there even where no pair comes. */
+static slc_status put_groups(slc_io_pet_list_writer *w, slc_error *error)
+{
+    const slc_pet_coincidences none = {.time_ps = NULL};
+    void *table = NULL;
+    slc_status status = has_table(w) ? slc_io_pet_table_make(&w->config.geometry, &table, error) : SLC_OK;
+    status = status == SLC_OK ? put_with(w, &none, table, error) : status;
+    slc_io_pet_table_free(table);
     return status;
 }
 
@@ -358,7 +395,6 @@ static slc_status create(slc_io_pet_list_writer *w, slc_error *error)
     how.rotate_seconds = w->config.rotate_seconds;
     slc_status status = slc_io_results_create(w->base, &how, &file, error);
     w->own = file;
-    const slc_pet_coincidences none = {.time_ps = NULL};
     const slc_pet_geometry *g = &w->config.geometry;
     const uint32_t counts[COUNTS] = {g->channels, g->modules,    g->module_rings, g->blocks_y,
                                      g->blocks_z, g->crystals_y, g->crystals_z};
@@ -370,6 +406,7 @@ static slc_status create(slc_io_pet_list_writer *w, slc_error *error)
     } numbers[] = {{"rings", slc_pet_rings(g), true},
                    {"crystals_per_ring", slc_pet_crystals_per_ring(g), true},
                    {"crystal_table", 1, g->layout != NULL},
+                   {"crystal_rings", 1, g->layout != NULL && g->layout->rings},
                    {"window_ps", w->config.window_ps, w->config.window_ps > 0},
                    {"tof_resolution_ps", w->config.tof_resolution_ps, w->config.tof}};
     for (size_t i = 0; i < COUNTS && status == SLC_OK; i++) {
@@ -384,8 +421,7 @@ static slc_status create(slc_io_pet_list_writer *w, slc_error *error)
     }
     status = status == SLC_OK ? slc_io_results_integer(file, "start_ps", w->config.start_ps, error) : status;
     status = status == SLC_OK ? slc_io_results_text(file, "scanner", w->scanner, error) : status;
-    /* The group is there even where no pair comes. */
-    return status == SLC_OK ? put(w, &none, error) : status;
+    return status == SLC_OK ? put_groups(w, error) : status;
 }
 
 static slc_status write(slc_io_pet_list_writer *w, const slc_pet_coincidences *pairs, slc_error *error)
