@@ -390,7 +390,9 @@ slc_status slc_volume_run(slc_volume_labeller *v, const slc_volume *volume, slc_
         return status;
     }
     v->out = out;
-    v->level = slc_image_level_of(volume->type, v->config.equal ? 1 : v->config.threshold);
+    if (volume->type != SLC_IMAGE_U64) { /* whose rows are bits by themselves */
+        v->level = slc_image_level_of(volume->type, v->config.equal ? 1 : v->config.threshold);
+    }
     slc_team_run(v->team, v->n_parts, scan_part, v);
     for (uint32_t p = 1; p < v->n_parts; p++) {
         slc_volume_border(v, p);
