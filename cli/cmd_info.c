@@ -403,8 +403,8 @@ const slc_cli_command slc_cmd_info = {
         "Reads files to the end and tells what is in them: of events the format, their number, damage, and "
         "raw\n"
         "banks by type and size; of PET's files frames, singles, coincidences, tables, sinograms, maps; of\n"
-        "images (PNM, PNG, JPEG, BMP, TIFF, NPY) pages and sizes; of lists of pixels (.tpx3, .t3pa, CSV, "
-        "NPY) pixels.\n"
+        "images (PNM, PNG, JPEG, BMP, TIFF, NPY, NIfTI) pages and sizes; of lists of pixels (.tpx3,\n"
+        ".tpx4, .t3pa, CSV, NPY) pixels.\n"
         "'-' is standard input, for events.\n",
     .options = options_table,
     .n_options = sizeof options_table / sizeof options_table[0],

@@ -252,7 +252,7 @@ static void test_what_is_no_list(void **state)
                       "a: byte 0: a Parquet file: convert it to CSV or NPY first");
     assert_not_opened(
         "x,y\n\1\2", 6, SLC_ERR_FORMAT,
-        "a: byte 0: no list of pixels that can be read (TPX3, T3PA, CSV, NPY): it begins with 78 2c "
+        "a: byte 0: no list of pixels that can be read (TPX3, TPX4, T3PA, CSV, NPY): it begins with 78 2c "
         "79 0a 01 02");
     assert_not_opened(
         "\n#a\n", 4, SLC_ERR_FORMAT,

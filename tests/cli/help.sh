@@ -60,7 +60,8 @@ usage: sluice info [options] FILE...
 
 Reads files to the end and tells what is in them: of events the format, their number, damage, and raw
 banks by type and size; of PET's files frames, singles, coincidences, tables, sinograms, maps; of
-images (PNM, PNG, JPEG, BMP, TIFF, NPY) pages and sizes; of lists of pixels (.tpx3, .t3pa, CSV, NPY) pixels.
+images (PNM, PNG, JPEG, BMP, TIFF, NPY, NIfTI) pages and sizes; of lists of pixels (.tpx3,
+.tpx4, .t3pa, CSV, NPY) pixels.
 '-' is standard input, for events.
 
 options:

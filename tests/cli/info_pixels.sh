@@ -67,7 +67,7 @@ run version --json
 want 0
 cp out version.json
 key version.json "' '.join(i['name'] for i in o['inputs'])" >formats
-for name in mep mdf velo-json cms-raw pnm png tiff npy tpx3 t3pa csv pet-raw pet-frames pet-tables pet-csv pet-singles pet-sinogram \
+for name in mep mdf velo-json cms-raw pnm png jpeg bmp tiff npy nifti tpx3 tpx4 t3pa csv pet-raw pet-frames pet-tables pet-csv pet-singles pet-sinogram \
     pet-crystal-map pet-castor pet-safir pet-siemens pet-yrt pet-gate pet-hdf5 pet-petsird; do
     equal "version names $name" "$(tr ' ' '\n' <formats | grep -cx -- "$name")" 1
 done

@@ -81,7 +81,7 @@ PYTHON
 cms="--cabling c.cab --gains c.gains"
 no_banks="has super-pixels (banks of type 63 or 8) or clusters of the read-out (73)"
 no_image="no image that can be read (PNM, PNG, JPEG, BMP, TIFF, NPY)"
-no_list="no list of pixels that can be read (TPX3, T3PA, CSV, NPY)"
+no_list="no list of pixels that can be read (TPX3, TPX4, T3PA, CSV, NPY)"
 rows=0
 while IFS='|' read -r wanted line command; do
     rows=$((rows + 1))
