@@ -139,8 +139,12 @@ static double sum_bin(const slc_pet_pair_randoms *p, const slc_pet_pair_randoms_
             double wanted = bins->factor[bin] * (a == b ? 1 : 2) * window_s * (double)c.singles_hz[a] *
                             (double)c.weight[a] * (double)c.singles_hz[b] * (double)c.weight[b];
             wanted *= !good ? 0 : block_of(a) == block_of(b) ? own : 1;
-            assert_true(fabs((double)hz[b - a] - wanted) <= 1e-5 * wanted);
             sum += wanted * bins->length_s[bin];
+            /* Of a pair that was found, but for its own two singles. */
+            wanted *= c.singles[a] > 0 && c.singles[b] > 0
+                          ? (1 - 1.0 / (double)c.singles[a]) * (1 - 1.0 / (double)c.singles[b])
+                          : 0;
+            assert_true(fabs((double)hz[b - a] - wanted) <= 1e-5 * wanted);
         }
     }
     slc_columns_clear(&slc_pet_crystal_rates_schema, &c);

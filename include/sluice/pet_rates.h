@@ -208,7 +208,8 @@ SLC_API const slc_pet_randoms_bins *slc_pet_pair_randoms_bins(const slc_pet_pair
 SLC_API slc_status slc_pet_pair_randoms_crystals(const slc_pet_pair_randoms *randoms, size_t bin,
                                                  slc_pet_crystal_rates *rows);
 /* hz[i]: randoms a second of the crystals of row i, either of them first, in the bin of its time (the nearest
- * one); 0 of pairs that are not good. Crystals must be the scanner's. */
+ * one), where the row's own two singles do not count: of pairs that were found. 0 of pairs that are not good.
+ * Crystals must be the scanner's. */
 SLC_API void slc_pet_pair_randoms_hz(const slc_pet_pair_randoms *randoms, const slc_pet_coincidences *pairs,
                                      float *hz);
 /* Randoms of two crystals in the whole measurement. Of more than 16 bins, neighbours are taken together. */

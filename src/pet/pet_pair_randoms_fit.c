@@ -406,6 +406,13 @@ static size_t row_at(const slc_pet_pair_randoms *p, int64_t time_ps, size_t gues
     return low + later;
 }
 
+/* Singles of a crystal in a bin, per second, but for the pair's own one: crystals of pairs that were found
+ * have more of them than others just by that, and few bins' singles would make much of it. */
+static double others_hz(uint64_t count, double length_s)
+{
+    return count > 0 ? (double)(count - 1) / length_s : 0;
+}
+
 /* The part of a pair's product that there is. */
 static double part_of(const slc_pet_pair_randoms *p, uint32_t a, uint32_t b)
 {
@@ -428,8 +435,8 @@ void slc_pet_pair_randoms_hz(const slc_pet_pair_randoms *p, const slc_pet_coinci
         row = row_at(p, pairs->time_ps[i], row);
         const uint64_t *count = p->count + row * p->crystals;
         const double length = p->bins.length_s[row];
-        const double s1 = (double)count[a] * p->weight[a] / length;
-        const double s2 = (double)count[b] * p->weight[b] / length;
+        const double s1 = others_hz(count[a], length) * p->weight[a];
+        const double s2 = others_hz(count[b], length) * p->weight[b];
         hz[i] = (float)(p->bins.factor[row] * 2 * window_s * (s1 * s2) * part_of(p, a, b));
     }
 }
