@@ -353,6 +353,46 @@ static void features_are_right(void **state)
     }
 }
 
+/* Values that lie side by side are components of their own. */
+static void features_of_equal_values_are_right(void **state)
+{
+    (void)state;
+    static uint8_t bytes[ROOM];
+    slc_column columns[SLC_VOLUME_COLUMNS];
+    const slc_schema schema = slc_volume_components_schema(SLC_VOLUME_ALL, columns);
+    slc_volume_config config;
+    slc_error error;
+    uint64_t seed = 6;
+    slc_volume_config_default(&config);
+    config.equal = true;
+    config.features = SLC_VOLUME_ALL;
+    for (int i = 0; i < 100; i++) {
+        slc_volume_labeller *labeller = NULL;
+        config.connectivity = connectivities[i % 3];
+        config.exec.threads = 1 + (uint32_t)i % 2;
+        assert_int_equal(slc_volume_open(&config, &labeller, &error), SLC_OK);
+        choose(&seed);
+        for (size_t k = 0; k < voxels(); k++) {
+            f.values[k] = f.values[k] != 0 ? 1 + random_below(&seed, 3) : 0;
+            bytes[k] = (uint8_t)f.values[k];
+        }
+        const size_t row = f.width, slice = row * f.height;
+        const slc_volume volume = {
+            bytes, f.width, f.height, f.depth, (ptrdiff_t)row, (ptrdiff_t)slice, SLC_IMAGE_U8};
+        const uint32_t n = volume_oracle_flood(f.values, f.width, f.height, f.depth, config.connectivity,
+                                               f.wanted);
+        slc_volume_components found = {.volume = NULL};
+        slc_volume_labels out = {.labels = NULL, .components = &found};
+        assert_int_equal(slc_volume_run(labeller, &volume, &out, &error), SLC_OK);
+        assert_int_equal(found.head.size, n);
+        for (uint32_t k = 0; k < n && k < 40; k++) {
+            check_features(&found, k);
+        }
+        slc_columns_clear(&schema, &found);
+        slc_volume_close(labeller);
+    }
+}
+
 /* A run that was in the way before must not be seen after a larger or smaller volume. */
 static void sizes_follow_one_another(void **state)
 {
@@ -446,6 +486,7 @@ int main(void)
         cmocka_unit_test(equal_values_are_right),
         cmocka_unit_test(equal_values_are_whole_numbers),
         cmocka_unit_test(features_are_right),
+        cmocka_unit_test(features_of_equal_values_are_right),
         cmocka_unit_test(sizes_follow_one_another),
         cmocka_unit_test(configurations_are_checked),
         cmocka_unit_test(volumes_are_checked),

@@ -117,22 +117,25 @@ static void add_run(record *r, uint64_t first, uint64_t behind, uint64_t y, uint
     r->z_max = (uint32_t)z;
 }
 
-/* The runs of one row of bundle j of a layer. */
+/* The runs of one row of bundle j of a layer; of equal values one may begin where another ends. */
 static void add_row(const slc_volume_labeller *labeller, const slc_volume_layer *layer, const uint64_t *row,
                     size_t y, size_t z, record *records)
 {
     const size_t at = y / labeller->across * labeller->pitch;
-    uint64_t first = 0, before = 0;
+    uint64_t first = UINT64_MAX, before = 0;
     uint32_t run = 0;
     for (size_t k = 0; k < labeller->pitch; before = row[k], k++) {
-        for (uint64_t edges = bits_edges(row[k], before); edges != 0; edges &= edges - 1) {
+        const uint64_t starts = labeller->equal ? layer->starts[at + k] : 0;
+        for (uint64_t edges = bits_edges(row[k], before) | starts; edges != 0; edges &= edges - 1) {
             const size_t bit = bits_lowest(edges);
+            if (first != UINT64_MAX) {
+                add_run(&records[layer->labels[run]], first, 64 * k + bit, y, z);
+                first = UINT64_MAX;
+            }
             if ((row[k] >> bit & 1) != 0) {
                 const uint64_t upto = edges ^ (edges - 1);
                 first = 64 * k + bit;
                 run = layer->ranks[at + k] + (uint32_t)bits_count(layer->starts[at + k] & upto) - 1;
-            } else {
-                add_run(&records[layer->labels[run]], first, 64 * k + bit, y, z);
             }
         }
     }
