@@ -377,8 +377,8 @@ static void features_of_equal_values_are_right(void **state)
             bytes[k] = (uint8_t)f.values[k];
         }
         const size_t row = f.width, slice = row * f.height;
-        const slc_volume volume = {
-            bytes, f.width, f.height, f.depth, (ptrdiff_t)row, (ptrdiff_t)slice, SLC_IMAGE_U8};
+        const slc_volume volume = {bytes,          f.width,          f.height,    f.depth,
+                                   (ptrdiff_t)row, (ptrdiff_t)slice, SLC_IMAGE_U8};
         const uint32_t n = volume_oracle_flood(f.values, f.width, f.height, f.depth, config.connectivity,
                                                f.wanted);
         slc_volume_components found = {.volume = NULL};
