@@ -13,6 +13,7 @@
 #if __has_include(<linux/io_uring.h>)
 #include <linux/io_uring.h>
 #include <sys/syscall.h>
+#define HAS_RING 1
 #endif
 #endif
 
@@ -36,7 +37,7 @@ void slc_io_let_go(int file)
     if (file < 0) {
         return;
     }
-#if defined(IORING_REGISTER_FILES)
+#if defined(HAS_RING)
     /* A ring's files are closed by a thread of the kernel's own after the ring is. */
     struct io_uring_params none = {0};
     const int ring = (int)syscall(__NR_io_uring_setup, 1, &none);
@@ -45,7 +46,7 @@ void slc_io_let_go(int file)
     }
 #endif
     (void)close(file);
-#if defined(IORING_REGISTER_FILES)
+#if defined(HAS_RING)
     if (ring >= 0) {
         (void)close(ring);
     }
