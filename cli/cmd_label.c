@@ -52,7 +52,10 @@ const slc_cli_option slc_label_option_rows[] = {
     {"volume", 0, FLAG(O, volume), NULL,
      "pages are slices: label volumes, with --connectivity 6, 18 or 26 (the default)"},
     {"equal", 0, FLAG(O, equal), NULL, "of volumes: components of voxels of one value that is not 0"},
-    {"stream", 0, FLAG(O, stream), NULL, "label row by row; features only, components in the order they end"},
+    {"periodic", 0, TEXT(O, periodic), "AXES",
+     "of volumes: axes whose first and last voxels are neighbours: x,y,z or some of them"},
+    {"stream", 0, FLAG(O, stream), NULL,
+     "label row by row, volumes slice by slice; features only, components in the order they end"},
     {"json", 0, FLAG(O, json), NULL, "print one JSON object"},
     {"quiet", 'q', FLAG(O, quiet), NULL, "no table and no notes, only errors and what was not read"},
 };
@@ -346,6 +349,10 @@ int slc_label_begin(const slc_cli_call *call, slc_label_job **begun)
     if (options->volume) {
         return slc_cli_wrong(COMMAND, "--volume: volumes are labelled by one process, sluice label");
     }
+    if (options->equal || options->periodic != NULL) {
+        return slc_cli_wrong(COMMAND, "--%s needs --volume, of which an image is a single slice",
+                             options->equal ? "equal" : "periodic");
+    }
     int status = check_stream(options);
     status = status == SLC_CLI_GO_ON ? choose_config(job) : status;
     job->schema = rows_schema(job->config.features, job->columns);
@@ -359,9 +366,6 @@ static int act(const slc_cli_call *call)
     slc_label_job *job = NULL;
     if (options->volume) {
         return slc_label_volume(call);
-    }
-    if (options->equal) {
-        return slc_cli_wrong(COMMAND, "--equal needs --volume, of which an image is a single slice");
     }
     int status = slc_cli_part_choose(COMMAND, options, &options->part);
     status = status == SLC_CLI_GO_ON ? slc_label_begin(call, &job) : status;

@@ -18,7 +18,7 @@
 #include <sluice/sluice.h>
 
 typedef struct slc_label_options {
-    const char *output, *stats, *preview, *algorithm, *threshold, *simd, *device;
+    const char *output, *stats, *preview, *algorithm, *threshold, *simd, *device, *periodic;
     slc_cli_results results;
     uint64_t connectivity, threads, min_area, max_area, device_memory;
     uint32_t features;
@@ -78,7 +78,7 @@ typedef struct slc_label_job {
 } slc_label_job;
 
 /* The command line, which `sluice-mpi label` has, too. */
-enum { SLC_LABEL_OPTION_ROWS = 24 };
+enum { SLC_LABEL_OPTION_ROWS = 25 };
 extern const slc_cli_option slc_label_option_rows[];
 void slc_label_defaults(void *options);
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * `sluice label --volume`: the pages of each input are the slices of a volume, which is labelled as a whole.
+ * `sluice label --volume`: the pages of each input are the slices of a volume, which is labelled as a whole,
+ * or with --stream slice by slice, so that memory does not hold it.
  */
 #define _DEFAULT_SOURCE /* madvise */
 #include "cli_tree.h"
@@ -26,6 +27,10 @@ typedef struct volume_job {
     slc_label_job *label; /* what volumes have in common with images */
     slc_volume_config config;
     slc_volume_labeller *labeller;
+    slc_volume_stream *stream;    /* of the volume at work, with --stream */
+    slc_volume_components closed; /* its components that have ended and are not written */
+    double seconds;               /* of labelling it */
+    uint64_t checksum, n_closed;
     slc_column columns[COLUMNS];
     volume_rows rows;
     /* The volume at work, its slices one behind the other. */
@@ -47,8 +52,8 @@ static bool complain(const volume_job *job)
 /* Words that volumes do not have. */
 static int check_words(const slc_label_options *options, int n_inputs)
 {
-    static const char *const others[] = {"preview", "inverse",       "min-area", "max-area",  "border",
-                                         "device",  "device-memory", "stream",   "algorithm", "part"};
+    static const char *const others[] = {"preview", "inverse",       "min-area",  "max-area", "border",
+                                         "device",  "device-memory", "algorithm", "part"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         if (slc_cli_word(COMMAND, others[i]) != NULL) {
             return slc_cli_wrong(COMMAND, "--volume does not go with --%s", others[i]);
@@ -56,6 +61,10 @@ static int check_words(const slc_label_options *options, int n_inputs)
     }
     if (options->equal && options->threshold != NULL) {
         return slc_cli_wrong(COMMAND, "--equal does not go with --threshold");
+    }
+    if (options->stream && (options->output != NULL || options->threads != 1)) {
+        return slc_cli_wrong(COMMAND, "--volume --stream does not go with %s",
+                             options->output != NULL ? "--output" : "--threads");
     }
     if (options->output != NULL && n_inputs > 1) {
         return slc_cli_wrong(COMMAND, "--volume writes the labels of one input, not of %d", n_inputs);
@@ -95,6 +104,23 @@ static int choose_features(const slc_label_options *options, uint32_t *features)
     return SLC_CLI_GO_ON;
 }
 
+/* Axes with commas between them, each at most once. */
+static int choose_periodic(const char *text, uint32_t *periodic)
+{
+    static const char axes[] = "xyz";
+    const char *at = text;
+    do {
+        const char *axis = *at != '\0' ? strchr(axes, *at) : NULL;
+        const uint32_t bit = axis != NULL ? (uint32_t)1 << (axis - axes) : 0;
+        if (bit == 0 || (*periodic & bit) != 0 || (at[1] != ',' && at[1] != '\0')) {
+            return slc_cli_wrong(COMMAND, "--periodic takes x, y, z or several with commas, not '%s'", text);
+        }
+        *periodic |= bit;
+        at += at[1] == ',' ? 2 : 1;
+    } while (*at != '\0' || at[-1] == ',');
+    return SLC_CLI_GO_ON;
+}
+
 static int choose_config(volume_job *job, const slc_label_options *options)
 {
     slc_volume_config *config = &job->config;
@@ -114,7 +140,12 @@ static int choose_config(volume_job *job, const slc_label_options *options)
         return slc_cli_wrong(COMMAND, "%s", job->label->error.text);
     }
     config->exec.threads = (uint32_t)options->threads;
-    const int status = options->stats != NULL ? choose_features(options, &config->features) : SLC_CLI_GO_ON;
+    int status = options->periodic != NULL ? choose_periodic(options->periodic, &config->periodic)
+                                           : SLC_CLI_GO_ON;
+    if (status != SLC_CLI_GO_ON) {
+        return status;
+    }
+    status = options->stats != NULL ? choose_features(options, &config->features) : SLC_CLI_GO_ON;
     if (status != SLC_CLI_GO_ON) {
         return status;
     }
@@ -141,16 +172,16 @@ static bool grow(volume_job *job, size_t bytes)
     return voxels != NULL;
 }
 
-static bool take_slice(volume_job *job, const char *path, const slc_image *image)
+/* The first slice says what the others are to be. */
+static bool check_slice(volume_job *job, const char *path, const slc_image *image)
 {
     slc_volume *volume = &job->volume;
     const size_t row = slc_image_row_bytes(image->type, image->width);
-    const size_t slice = row * image->height, used = slice * volume->depth;
     if (volume->depth == 0) {
         *volume = (slc_volume){.width = image->width,
                                .height = image->height,
                                .stride = (ptrdiff_t)row,
-                               .slice_stride = (ptrdiff_t)slice,
+                               .slice_stride = (ptrdiff_t)(row * image->height),
                                .type = image->type};
     } else if (image->width != volume->width || image->height != volume->height ||
                image->type != volume->type) {
@@ -159,6 +190,16 @@ static bool take_slice(volume_job *job, const char *path, const slc_image *image
                     volume->width, volume->height, slc_image_type_name(volume->type));
         return false;
     }
+    return true;
+}
+
+static bool take_slice(volume_job *job, const char *path, const slc_image *image)
+{
+    slc_volume *volume = &job->volume;
+    if (!check_slice(job, path, image)) {
+        return false;
+    }
+    const size_t row = (size_t)volume->stride, slice = row * image->height, used = slice * volume->depth;
     if (used > SIZE_MAX - slice || !grow(job, used + slice)) {
         slc_cli_say("label", "%s: no memory for %zu slices of %zux%zu", path, volume->depth + 1, image->width,
                     image->height);
@@ -169,6 +210,70 @@ static bool take_slice(volume_job *job, const char *path, const slc_image *image
     }
     volume->depth++;
     return true;
+}
+
+/* After so many components of the volume. */
+static bool write_rows(volume_job *job, uint32_t input, const slc_volume_components *found, uint32_t before)
+{
+    const slc_schema places = {"components", job->columns, PLACES};
+    if (slc_columns_reserve(&places, &job->rows, found->head.size, 1) != SLC_OK) {
+        slc_cli_say("label", "no memory for the components");
+        return false;
+    }
+    volume_rows rows = job->rows;
+    rows.columns = *found;
+    for (size_t i = 0; i < found->head.size; i++) {
+        rows.input[i] = input;
+        rows.page[i] = 1;
+        rows.label[i] = before + (uint32_t)i + 1;
+    }
+    return slc_label_stats_rows(job->label, &rows, input) == SLC_OK || complain(job);
+}
+
+/* Components that have ended are written, or counted alone; with `last` all have. */
+static bool write_closed(volume_job *job, uint32_t input, bool last)
+{
+    const size_t n = job->closed.head.size;
+    const bool wanted = job->label->stats != NULL;
+    if (job->n_closed + n > UINT32_MAX) {
+        slc_cli_say("label", "%s: more components than 32 bits can number", job->label->inputs[input - 1]);
+        return false;
+    }
+    if (wanted && (n > 0 || last)) {
+        if (last) {
+            slc_columns_end_event(&job->closed);
+        }
+        if (!write_rows(job, input, &job->closed, (uint32_t)job->n_closed)) {
+            return false;
+        }
+    }
+    job->n_closed += n;
+    slc_columns_reset(&job->closed);
+    return true;
+}
+
+static bool push_slice(volume_job *job, uint32_t input, const slc_image *image)
+{
+    slc_label_job *label = job->label;
+    const char *path = label->inputs[input - 1];
+    const bool first = job->volume.depth == 0;
+    if (!check_slice(job, path, image)) {
+        return false;
+    }
+    const slc_volume slice = {image->pixels, image->width, image->height, 1, image->stride, 0, image->type};
+    const double began = slc_clock_seconds();
+    slc_status status = !first ? SLC_OK
+                               : slc_volume_stream_open(&job->config, &job->volume, &job->checksum,
+                                                        &job->stream, &label->error);
+    status = status == SLC_OK ? slc_volume_stream_push(job->stream, &slice, &job->closed, &label->error)
+                              : status;
+    job->seconds += slc_clock_seconds() - began;
+    if (status != SLC_OK) {
+        slc_cli_say("label", "%s: slice %zu: %s", path, job->volume.depth + 1, label->error.text);
+        return false;
+    }
+    job->volume.depth++;
+    return write_closed(job, input, false);
 }
 
 /* What is to be told of a slice: the first is, and how many there are. */
@@ -184,8 +289,10 @@ static void take_warning(volume_job *job, const slc_io_images *images, uint64_t 
     }
 }
 
-static bool read_volume(volume_job *job, const char *path)
+/* The slices of an input into memory, or with --stream into the stream. */
+static bool read_volume(volume_job *job, uint32_t input)
 {
+    const char *path = job->label->inputs[input - 1];
     slc_error *error = &job->label->error;
     slc_io_image_config config;
     slc_io_images *images = NULL;
@@ -199,7 +306,9 @@ static bool read_volume(volume_job *job, const char *path)
     bool good = status == SLC_OK;
     while (good && (status = slc_io_images_next(images, &image, error)) == SLC_OK) {
         take_warning(job, images, &told);
-        good = take_slice(job, path, &image);
+        good = (job->label->options->stream ? push_slice(job, input, &image)
+                                            : take_slice(job, path, &image)) &&
+               !slc_cli_interrupted();
     }
     if (status == SLC_END) {
         take_warning(job, images, &told);
@@ -256,23 +365,6 @@ static bool write_labels(volume_job *job)
     return true;
 }
 
-static bool write_rows(volume_job *job, uint32_t input, const slc_volume_components *found)
-{
-    const slc_schema places = {"components", job->columns, PLACES};
-    if (slc_columns_reserve(&places, &job->rows, found->head.size, 1) != SLC_OK) {
-        slc_cli_say("label", "no memory for the components");
-        return false;
-    }
-    volume_rows rows = job->rows;
-    rows.columns = *found;
-    for (size_t i = 0; i < found->head.size; i++) {
-        rows.input[i] = input;
-        rows.page[i] = 1;
-        rows.label[i] = (uint32_t)i + 1;
-    }
-    return slc_label_stats_rows(job->label, &rows, input) == SLC_OK || complain(job);
-}
-
 /* A threshold above all that so many bits can be is no mistake in principle, and most likely one. */
 static void tell_threshold(const volume_job *job, const char *path)
 {
@@ -284,11 +376,54 @@ static void tell_threshold(const volume_job *job, const char *path)
     }
 }
 
+static void add_page(volume_job *job, uint32_t input, uint32_t components, double seconds)
+{
+    const slc_volume *v = &job->volume;
+    job->label->pages[job->label->n_pages++] = (slc_label_page){
+        .input = input,
+        .page = 1,
+        .type = v->type,
+        .width = v->width,
+        .height = v->height,
+        .depth = v->depth,
+        .threshold = v->type == SLC_IMAGE_BITS ? 0 : job->config.threshold,
+        .components = components,
+        .seconds = seconds};
+}
+
+static void add_checksum(volume_job *job, uint64_t checksum)
+{
+    job->label->checksum += job->checksum_factor * checksum;
+    job->checksum_factor *= SLC_CHECKSUM_FACTOR;
+}
+
+static bool stream_volume(volume_job *job, uint32_t input)
+{
+    slc_label_job *label = job->label;
+    job->seconds = 0;
+    job->n_closed = 0;
+    bool good = read_volume(job, input);
+    if (good) {
+        const double began = slc_clock_seconds();
+        tell_threshold(job, label->inputs[input - 1]);
+        good = slc_volume_stream_finish(job->stream, &job->closed, &label->error) == SLC_OK || complain(job);
+        job->seconds += slc_clock_seconds() - began;
+    }
+    good = good && write_closed(job, input, true);
+    if (good) {
+        add_page(job, input, (uint32_t)job->n_closed, job->seconds);
+        add_checksum(job, job->checksum);
+    }
+    slc_volume_stream_close(job->stream);
+    job->stream = NULL;
+    return good;
+}
+
 static bool do_volume(volume_job *job, uint32_t input)
 {
     slc_label_job *label = job->label;
     const char *path = label->inputs[input - 1];
-    if (!read_volume(job, path) || (label->image_writer != NULL && !make_labels(job, path))) {
+    if (!read_volume(job, input) || (label->image_writer != NULL && !make_labels(job, path))) {
         return false;
     }
     tell_threshold(job, path);
@@ -301,16 +436,7 @@ static bool do_volume(volume_job *job, uint32_t input)
                              .components = label->stats != NULL ? &found : NULL};
     const double began = slc_clock_seconds();
     const slc_status status = slc_volume_run(job->labeller, v, &out, &label->error);
-    slc_label_page *page = &label->pages[label->n_pages++];
-    *page = (slc_label_page){.input = input,
-                             .page = 1,
-                             .type = v->type,
-                             .width = v->width,
-                             .height = v->height,
-                             .depth = v->depth,
-                             .threshold = v->type == SLC_IMAGE_BITS ? 0 : job->config.threshold,
-                             .components = out.n_labels,
-                             .seconds = slc_clock_seconds() - began};
+    add_page(job, input, out.n_labels, slc_clock_seconds() - began);
     slc_column columns[SLC_VOLUME_COLUMNS];
     const slc_schema own = slc_volume_components_schema(job->config.features, columns);
     bool good = status == SLC_OK;
@@ -319,9 +445,8 @@ static bool do_volume(volume_job *job, uint32_t input)
     }
     good = good && (label->image_writer == NULL || write_labels(job));
     if (good && label->stats != NULL) {
-        label->checksum += job->checksum_factor * slc_columns_checksum(&own, &found, 0, 0);
-        job->checksum_factor *= SLC_CHECKSUM_FACTOR;
-        good = write_rows(job, input, &found);
+        add_checksum(job, slc_columns_checksum(&own, &found, 0, 0));
+        good = write_rows(job, input, &found, 0);
     }
     slc_columns_clear(&own, &found);
     return good;
@@ -343,6 +468,8 @@ static bool print_tree(const volume_job *job)
     slc_cli_put_bool(&tree, "volume", true);
     slc_cli_put(&tree, "connectivity", job->config.connectivity);
     slc_cli_put(&tree, "equal", job->config.equal);
+    slc_cli_put(&tree, "periodic", label->options->periodic != NULL ? label->options->periodic : "");
+    slc_cli_put_bool(&tree, "stream", label->options->stream);
     slc_cli_put(&tree, "warnings", label->warnings);
     if (label->options->stats != NULL) {
         slc_cli_put_hex(&tree, "checksum", label->checksum);
@@ -414,7 +541,9 @@ static int run(volume_job *job)
         slc_io_image_writer_slices(label->image_writer);
     }
     for (int i = 0; i < label->n_inputs && good; i++) {
-        good = do_volume(job, (uint32_t)i + 1) && !slc_cli_interrupted();
+        const uint32_t input = (uint32_t)i + 1;
+        good = (label->options->stream ? stream_volume(job, input) : do_volume(job, input)) &&
+               !slc_cli_interrupted();
     }
     good = slc_label_close_outputs(label, good);
     return good && print(job) ? SLC_CLI_DONE : SLC_CLI_FAILED;
@@ -440,6 +569,10 @@ int slc_label_volume(const slc_cli_call *call)
     status = status == SLC_CLI_GO_ON ? choose_config(&job, label->options) : status;
     status = status == SLC_CLI_GO_ON ? run(&job) : status;
     const slc_schema places = {"components", job.columns, PLACES};
+    const slc_schema own = {"components", job.columns + PLACES, job.label->written.n_columns - PLACES};
+    if (job.label->written.n_columns > 0) {
+        slc_columns_clear(&own, &job.closed);
+    }
     slc_columns_clear(&places, &job.rows);
     slc_volume_close(job.labeller);
     free(job.voxels);

@@ -71,6 +71,17 @@ SLC_API slc_schema slc_volume_components_schema(uint32_t features, slc_column co
 
 /* ---- labelling --------------------------------------------------------------------------------- */
 
+/* Borders that are joined: voxels of the first and the last column, row or slice are neighbours, as if the
+ * volume were repeated on and on. Coordinates stay those of the volume: the box of a component that goes over
+ * such a border is mostly as wide as the volume, and its sums and centroid are those of its voxels where they
+ * are stored. */
+enum {
+    SLC_VOLUME_PERIODIC_X = 1 << 0,
+    SLC_VOLUME_PERIODIC_Y = 1 << 1,
+    SLC_VOLUME_PERIODIC_Z = 1 << 2,
+    SLC_VOLUME_PERIODIC_ALL = (1 << 3) - 1
+};
+
 typedef struct slc_volume_config {
     size_t size;           /* of this struct; set by _config_default */
     uint32_t connectivity; /* 6, 18 or 26 */
@@ -79,9 +90,10 @@ typedef struct slc_volume_config {
                               no threshold then */
     uint32_t features;     /* sum of SLC_VOLUME_SIZE …: the columns wanted of every component; 0 is none */
     slc_exec exec;         /* threads (default 1) and instruction set; the device is this processor */
+    uint32_t periodic;     /* sum of SLC_VOLUME_PERIODIC_X …: borders that are joined; default 0 */
 } slc_volume_config;
 
-/* 26-connected, threshold 1, no features, one thread. */
+/* 26-connected, threshold 1, no features, one thread, no border joined. */
 SLC_API void slc_volume_config_default(slc_volume_config *config, size_t size);
 #define slc_volume_config_default(config) slc_volume_config_default(config, sizeof *(config))
 
@@ -114,6 +126,36 @@ typedef struct slc_volume_labels {
  * bits. SLC_ERR_MEMORY. After an error outputs are as they were. */
 SLC_API slc_status slc_volume_run(slc_volume_labeller *labeller, const slc_volume *volume,
                                   slc_volume_labels *out, slc_error *error);
+
+/* ---- slices as they come ----------------------------------------------------------------------- */
+
+/* Components of a volume that is pushed slice by slice, and may be larger than the memory: what is kept are
+ * the runs of two slices (of three with a periodic z) and the sums of components that are open. One thread at
+ * a time. */
+typedef struct slc_volume_stream slc_volume_stream;
+
+/* Of slices that have the width, height and type of `shape`, whose other members are not looked at. The
+ * config is that of a labeller, with one thread. `checksum`: NULL, or what _finish sets: H of
+ * slc_columns_checksum for an event that has all components of the volume. SLC_ERR_USAGE, SLC_ERR_MEMORY,
+ * SLC_ERR_UNSUPPORTED for slices of more than 2^30 voxels. */
+SLC_API slc_status slc_volume_stream_open(const slc_volume_config *config, const slc_volume *shape,
+                                          uint64_t *checksum, slc_volume_stream **stream, slc_error *error);
+/* NULL is allowed. */
+SLC_API void slc_volume_stream_close(slc_volume_stream *stream);
+
+/* Takes one or more slices. `closed`, made for config.features, gets, appended to its current event, the
+ * components that have ended: those that have no voxel in the last slice taken, nor, with a periodic z, in
+ * the first one. They come in the order of the slice that ended them, and of those that one slice ended, in
+ * the order of their first voxels; it grows as is needed. SLC_ERR_USAGE for slices that are not as told
+ * above, SLC_ERR_UNSUPPORTED where sums over all slices so far may not fit 64 bits: nothing was taken. After
+ * SLC_ERR_MEMORY the stream is of no use. */
+SLC_API slc_status slc_volume_stream_push(slc_volume_stream *stream, const slc_volume *slices,
+                                          slc_volume_components *closed, slc_error *error);
+
+/* The volume has ended: the components that are still open, in the order of their first voxels. The stream
+ * may then take another volume, whose slices count from 0. */
+SLC_API slc_status slc_volume_stream_finish(slc_volume_stream *stream, slc_volume_components *closed,
+                                            slc_error *error);
 
 #ifdef __cplusplus
 }

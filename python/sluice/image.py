@@ -8,8 +8,8 @@ Images are 2-D arrays of bool, uint8, uint16, uint32 or float32, or any object w
 pixels of a row must lie one after the other. ``label`` takes volumes, too: 3-D arrays (z, y, x), whose voxels have 6, 18 or 26 (the
 default) neighbours. Nothing beside a row's pixels is ever read. x counts columns, y rows, from 0.
 
-``Labeller`` keeps what is asked for, and labels stacks of images with several threads; ``RowStream`` takes rows as they come; ``open``
-reads image files page by page, and ``run`` labels whole files, as ``sluice label`` does.
+``Labeller`` keeps what is asked for, and labels stacks of images with several threads; ``RowStream`` takes rows as they come,
+``SliceStream`` slices of volumes; ``open`` reads image files page by page, and ``run`` labels whole files, as ``sluice label`` does.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ import os
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal
 
-from ._core import Components, Labeller, Pages, Reader, RowStream, UsageError, image_open, image_run, image_save
+from ._core import Components, Labeller, Pages, Reader, RowStream, SliceStream, UsageError, image_open, image_run, image_save
 from ._core import image_algorithms as algorithms
 from ._core import image_components as components
 from ._core import image_label as label
@@ -37,6 +37,7 @@ __all__ = [
     "Labeller",
     "Pages",
     "RowStream",
+    "SliceStream",
     "algorithms",
     "components",
     "label",

@@ -35,7 +35,7 @@ typedef struct core_state {
     PyObject *error, *usage_error, *format_error, *unsupported_error, *capacity_error, *strict_error,
         *file_error, *damage_warning;
     PyTypeObject *owner_type, *column_type, *columns_type, *tensor_type, *reader_type, *batch_type;
-    PyTypeObject *components_type, *labeller_type, *pages_type, *rows_type; /* of images */
+    PyTypeObject *components_type, *labeller_type, *pages_type, *rows_type, *slices_type; /* of images */
     /* Of NumPy, from the first time that an array is wanted; NULL before. */
     PyObject *empty, *frombuffer, *dtype[CORE_TYPES], *label_dtype;
     PyObject *plain_type;   /* of the last array that came in and has no mask */

@@ -98,23 +98,27 @@ static PyObject *image_label(PyObject *module, PyObject *const *arguments, Py_ss
         DTYPE,
         SETUP,
         EQUAL = SETUP + SETUP_ARGUMENTS,
+        PERIODIC,
         ARGUMENTS
     }; /* out first: it is found the soonest */
-    static const char *const names[ARGUMENTS] = {"image", "out", "dtype", SETUP_NAMES, "equal"};
+    static const char *const names[ARGUMENTS] = {"image", "out", "dtype", SETUP_NAMES, "equal", "periodic"};
     core_state *state = core_state_of(module);
     PyObject *values[ARGUMENTS];
     image_setup setup;
     bool equal = false;
+    uint32_t periodic = 0;
     if (!core_arguments("label", arguments, n, names_given, names, ARGUMENTS, 1, values) ||
-        !core_setup_take(state, values + SETUP, &setup) || !core_take_bool(values[EQUAL], "equal", &equal)) {
+        !core_setup_take(state, values + SETUP, &setup) || !core_take_bool(values[EQUAL], "equal", &equal) ||
+        !core_periodic_take(state, values[PERIODIC], &periodic)) {
         return NULL;
     }
     if (values[0] == NULL) {
         PyErr_SetString(PyExc_TypeError, "label() needs an image");
         return NULL;
     }
-    if (equal) {
-        return core_volume_label(state, &setup, equal, values[0], values + SETUP, values[OUT], values[DTYPE]);
+    if (equal || periodic != 0) {
+        return core_volume_label(state, &setup, equal, periodic, values[0], values + SETUP, values[OUT],
+                                 values[DTYPE]);
     }
     PyObject *result = core_label(state, &setup, NULL, values[0], values[OUT], values[DTYPE]);
     if (result != NULL || !PyErr_ExceptionMatches(PyExc_TypeError)) {
@@ -130,7 +134,7 @@ static PyObject *image_label(PyObject *module, PyObject *const *arguments, Py_ss
     Py_XDECREF(type);
     Py_XDECREF(value);
     Py_XDECREF(trace);
-    return core_volume_label(state, &setup, false, values[0], values + SETUP, values[OUT], values[DTYPE]);
+    return core_volume_label(state, &setup, false, 0, values[0], values + SETUP, values[OUT], values[DTYPE]);
 }
 
 /* ---- components ---------------------------------------------------------------------------------- */
@@ -316,7 +320,7 @@ PyMethodDef core_image_functions[] = {
     {"image_label", FAST(image_label),
      "image_label(image, *, connectivity=8, threshold=None, inverse=False, min_area=0, max_area=None, "
      "border='any', out=None, "
-     "dtype=None, threads=1, algorithm='auto', device=None, equal=False)\n--\n\n"
+     "dtype=None, threads=1, algorithm='auto', device=None, equal=False, periodic=())\n--\n\n"
      "Connected components of an image or a volume: (labels, n).\n\n"
      "image: 2-D array (h, w) of bool, uint8, uint16, uint32 or float32; rows may be any distance apart. "
      "Pixels at or\n"
@@ -368,7 +372,8 @@ PyMethodDef core_image_functions[] = {
 int core_image_add(PyObject *module, core_state *state)
 {
     return core_components_add(module, state) == 0 && core_labeller_add(module, state) == 0 &&
-                   core_pages_add(module, state) == 0 && core_rows_add(module, state) == 0
+                   core_pages_add(module, state) == 0 && core_rows_add(module, state) == 0 &&
+                   core_slices_add(module, state) == 0
                ? PyModule_AddFunctions(module, core_pages_functions) |
                      PyModule_AddFunctions(module, core_image_run_functions) |
                      PyModule_AddFunctions(module, core_compat_functions)

@@ -8,6 +8,8 @@
 
 #include "py_core.h"
 
+#include <sluice/image_volume.h>
+
 /* What is asked of labelling, besides the image. */
 typedef struct image_setup {
     slc_image_label_config
@@ -74,8 +76,13 @@ PyObject *core_label(core_state *state, const image_setup *setup, core_labeller 
 /* Is it an array of three dimensions? No error is set. */
 bool core_is_volume(PyObject *object);
 /* (labels, n) of a volume; `values` are what the setup was made of. */
-PyObject *core_volume_label(core_state *state, const image_setup *setup, bool equal, PyObject *image,
-                            PyObject *const *values, PyObject *out, PyObject *dtype);
+PyObject *core_volume_label(core_state *state, const image_setup *setup, bool equal, uint32_t periodic,
+                            PyObject *image, PyObject *const *values, PyObject *out, PyObject *dtype);
+/* The voxels of an array (z, y, x), or of a slice (y, x); `view` is to be released. False with an error set.
+ */
+bool core_volume_get(core_state *state, PyObject *object, Py_buffer *view, slc_volume *to, bool equal);
+/* SLC_VOLUME_PERIODIC_X … of a sequence of axes, "x", "y", "z"; NULL or None: none. */
+bool core_periodic_take(core_state *state, PyObject *value, uint32_t *periodic);
 
 /* What is asked of components. */
 typedef struct image_wish {
@@ -90,6 +97,7 @@ int core_components_add(PyObject *module, core_state *state);
 int core_labeller_add(PyObject *module, core_state *state);
 int core_pages_add(PyObject *module, core_state *state);
 int core_rows_add(PyObject *module, core_state *state);
+int core_slices_add(PyObject *module, core_state *state);
 /* A copy of a page, bits as bool. */
 PyObject *core_page_array(core_state *state, const slc_image *image);
 extern PyMethodDef core_pages_functions[], core_image_run_functions[], core_compat_functions[];

@@ -137,6 +137,7 @@ static int visit_state(PyObject *module, visitproc visit, void *arg)
     Py_VISIT(s->labeller_type);
     Py_VISIT(s->pages_type);
     Py_VISIT(s->rows_type);
+    Py_VISIT(s->slices_type);
     Py_VISIT(s->plain_type);
     return 0;
 }
@@ -164,6 +165,7 @@ static int clear_state(PyObject *module)
     Py_CLEAR(s->labeller_type);
     Py_CLEAR(s->pages_type);
     Py_CLEAR(s->rows_type);
+    Py_CLEAR(s->slices_type);
     core_labellers_clear(s);
     return 0;
 }

@@ -58,21 +58,18 @@ static ptrdiff_t stride_of(const Py_buffer *view, int axis)
     return axis == 1 ? shape_of(view, 2) * view->itemsize : shape_of(view, 1) * stride_of(view, 1);
 }
 
-static bool take_volume(core_state *state, PyObject *object, bool equal, Py_buffer *view, slc_volume *to)
+/* What is in the buffer, which is released where it is none. `flat`: of two dimensions, too. */
+static bool describe(Py_buffer *view, const char *what, bool equal, bool flat, const char *wanted,
+                     slc_volume *to)
 {
-    const char *wanted = equal ? taken_equal : taken;
-    if (!core_buffer_get(state, object, "image", PyBUF_STRIDES | PyBUF_FORMAT, wanted, view)) {
-        return false;
-    }
     slc_image_type type = SLC_IMAGE_U8;
-    const bool shaped = view->ndim == 3 || (equal && view->ndim == 2);
+    const bool shaped = view->ndim == 3 || (flat && view->ndim == 2);
     const bool known = shaped && (equal ? core_value_type(view, &type) : core_pixel_type(view, &type));
     if (!known) {
-        PyErr_Format(PyExc_TypeError,
-                     "image has %d dimensions and elements of the format '%s'; it is to be %s", view->ndim,
-                     view->format != NULL ? view->format : "B", wanted);
+        PyErr_Format(PyExc_TypeError, "%s has %d dimensions and elements of the format '%s'; it is to be %s",
+                     what, view->ndim, view->format != NULL ? view->format : "B", wanted);
     }
-    if (!known || !is_plain("image", view, wanted)) {
+    if (!known || !is_plain(what, view, wanted)) {
         PyBuffer_Release(view);
         return false;
     }
@@ -84,6 +81,50 @@ static bool take_volume(core_state *state, PyObject *object, bool equal, Py_buff
                        .slice_stride = stride_of(view, 0),
                        .type = type};
     return true;
+}
+
+static bool take_volume(core_state *state, PyObject *object, bool equal, Py_buffer *view, slc_volume *to)
+{
+    const char *wanted = equal ? taken_equal : taken;
+    return core_buffer_get(state, object, "image", PyBUF_STRIDES | PyBUF_FORMAT, wanted, view) &&
+           describe(view, "image", equal, equal, wanted, to);
+}
+
+/* As a volume is taken, of its slices one, or several. */
+bool core_volume_get(core_state *state, PyObject *object, Py_buffer *view, slc_volume *to, bool equal)
+{
+    static const char wanted[] = "a slice (y, x) or slices (z, y, x) of bool, uint8, uint16, uint32 or "
+                                 "float32 (with equal: of bool or "
+                                 "integers), C-contiguous along the rows";
+    if (!core_buffer_get(state, object, "slices", PyBUF_STRIDES | PyBUF_FORMAT, wanted, view)) {
+        return false;
+    }
+    return describe(view, "slices", equal, true, wanted, to);
+}
+
+bool core_periodic_take(core_state *state, PyObject *value, uint32_t *periodic)
+{
+    static const char *const axes[] = {"x", "y", "z"};
+    PyObject *list = value != NULL && value != Py_None ? PySequence_List(value) : PyList_New(0);
+    const Py_ssize_t n = list != NULL ? PyList_Size(list) : -1;
+    *periodic = 0;
+    for (Py_ssize_t i = 0; i < n; i++) {
+        PyObject *name = PyList_GetItem(list, i);
+        uint32_t axis = 0;
+        while (axis < 3 &&
+               (!PyUnicode_Check(name) || PyUnicode_CompareWithASCIIString(name, axes[axis]) != 0)) {
+            axis++;
+        }
+        if (axis == 3 || (*periodic >> axis & 1) != 0) {
+            PyErr_Format(state->usage_error, "periodic has %R%s; it takes 'x', 'y' and 'z', each once", name,
+                         axis < 3 ? " twice" : "");
+            Py_DECREF(list);
+            return false;
+        }
+        *periodic |= (uint32_t)1 << axis;
+    }
+    Py_XDECREF(list);
+    return n >= 0;
 }
 
 static PyObject *new_labels(core_state *state, const Py_buffer *image)
@@ -177,8 +218,8 @@ static bool refuse_others(const core_state *state, PyObject *const *values, PyOb
     return name == NULL;
 }
 
-PyObject *core_volume_label(core_state *state, const image_setup *setup, bool equal, PyObject *image,
-                            PyObject *const *values, PyObject *out, PyObject *dtype)
+PyObject *core_volume_label(core_state *state, const image_setup *setup, bool equal, uint32_t periodic,
+                            PyObject *image, PyObject *const *values, PyObject *out, PyObject *dtype)
 {
     slc_volume_config config;
     slc_volume volume;
@@ -207,6 +248,7 @@ PyObject *core_volume_label(core_state *state, const image_setup *setup, bool eq
     }
     config.threshold = core_setup_config(setup, volume.type).threshold;
     config.equal = equal;
+    config.periodic = periodic;
     config.exec.threads = setup->config.exec.threads;
     config.exec.target = setup->config.exec.target;
     PyObject *array = take_labels(state, out, &view, &out_view, &to), *result = NULL;

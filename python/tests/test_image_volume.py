@@ -99,6 +99,81 @@ def test_equal_values_of_images():
         assert sluice.image.label(image, equal=True, out=out)[0] is out
 
 
+def over_borders(volume: np.ndarray, connectivity: int, periodic: str, equal: bool) -> list[list[tuple[int, ...]]]:
+    """Components as lists of voxels (z, y, x), by flood fill from first voxels in raster order."""
+    shape, seen, found = volume.shape, np.zeros(volume.shape, bool), []
+    steps = [s for s in np.ndindex(3, 3, 3) if 0 < sum(k != 1 for k in s) <= {6: 1, 18: 2, 26: 3}[connectivity]]
+    for first in zip(*np.nonzero(volume)):
+        if seen[first]:
+            continue
+        seen[first], voxels, at = True, [first], 0
+        while at < len(voxels):
+            for step in steps:
+                there = [p + s - 1 for p, s in zip(voxels[at], step)]
+                there = [p % n if axis in periodic else p for p, n, axis in zip(there, shape, "zyx")]
+                place = tuple(there)
+                if all(0 <= p < n for p, n in zip(there, shape)) and volume[place] and not seen[place]:
+                    if not equal or volume[place] == volume[first]:
+                        seen[place] = True
+                        voxels.append(place)
+            at += 1
+        found.append(voxels)
+    return found
+
+
+def test_borders_and_slices():
+    rng = np.random.default_rng(6)
+    for i in range(120):
+        shape = tuple(int(n) for n in rng.integers(1, 8, 3))
+        equal, connectivity = i % 2 == 1, (6, 18, 26)[i // 2 % 3]
+        periodic = [a for k, a in enumerate("xyz") if i // 6 >> k & 1]
+        volume = (rng.integers(0, 3, shape) * (rng.random(shape) < 0.6)).astype(("u1", "u2", "u4")[i % 3])
+        wanted = over_borders(volume, connectivity, "".join(periodic), equal)
+        labels, n = sluice.image.label(volume, connectivity=connectivity, equal=equal, periodic=periodic)
+        assert n == len(wanted)
+        assert all((labels[tuple(np.transpose(voxels))] == k + 1).all() for k, voxels in enumerate(wanted))
+        stream = sluice.image.SliceStream(
+            connectivity=connectivity, equal=equal, periodic="".join(periodic), features=["area", "box", "first", "second", "centroid"]
+        )
+        rows, z = [], 0
+        while z <= shape[0]:
+            more = int(rng.integers(1, 4))
+            some = stream.finish() if z == shape[0] else stream.push(volume[z] if more == 1 else volume[z : z + more])
+            for k in range(some.n_rows):
+                centre = (some.z[k], some.y[k], some.x[k])
+                rows.append((int(some.first_z[k]), int(some.first_y[k]), int(some.first_x[k]), int(some.volume[k]), centre, int(some.sum_xz[k])))
+            z = shape[0] + 1 if z == shape[0] else min(z + more, shape[0])
+            assert stream.n_slices == z % (shape[0] + 1)
+        rows.sort()
+        assert len(rows) == n
+        for row, voxels in zip(rows, wanted):
+            at = np.array(voxels)
+            assert row[:4] == (*voxels[0], len(voxels)) and np.allclose(row[4], at.mean(0)) and row[5] == (at[:, 0] * at[:, 2]).sum()
+
+
+def test_streams_of_slices():
+    stream = sluice.image.SliceStream(features=["area"])
+    assert stream.finish().n_rows == 0
+    half = np.zeros((4, 5), np.float32)
+    half[1, 1] = 0.25
+    assert stream.push(half).n_rows == 0 and list(stream.finish().volume) == [1]
+    assert stream.push(np.ones((2, 3, 3), bool)).n_rows == 0 and list(stream.finish().volume) == [18]
+    assert stream.checksum != 0
+    stream.push(np.ones((3, 3), np.uint8))
+    with pytest.raises(sluice.UsageError, match="they are 4 x 3 of u8, the stream is 3 x 3 of u8"):
+        stream.push(np.ones((3, 4), np.uint8))
+    with pytest.raises(TypeError, match="slices has 1 dimensions"):
+        stream.push(np.ones(3, np.uint8))
+    for words, text in (({"connectivity": 8}, "6, 18 or 26"), ({"equal": True, "threshold": 2}, "exclude"), ({"features": ["euler"]}, "'euler'")):
+        with pytest.raises(sluice.UsageError, match=text):
+            sluice.image.SliceStream(**words)
+    for wrong, text in (("xw", "'w'"), (["x", "x"], "twice"), (["xy"], "'xy'")):
+        with pytest.raises(sluice.UsageError, match=f"periodic has .*{text}"):
+            sluice.image.label(np.ones((3, 3, 3), np.uint8), periodic=wrong)
+    with pytest.raises(TypeError, match="2 dimensions"):
+        sluice.image.label(np.ones((3, 3), np.uint8), periodic="x")
+
+
 def test_what_is_refused():
     volume = np.ones((3, 4, 5), np.uint8)
     with pytest.raises(sluice.UsageError, match="6, 18 or 26, not 8"):

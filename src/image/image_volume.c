@@ -38,6 +38,10 @@ static slc_status check_config(const slc_volume_config *c, slc_error *error)
         return slc_fail(error, SLC_ERR_USAGE, "features: unknown bits 0x%x",
                         c->features & ~(uint32_t)SLC_VOLUME_ALL);
     }
+    if ((c->periodic & ~(uint32_t)SLC_VOLUME_PERIODIC_ALL) != 0) {
+        return slc_fail(error, SLC_ERR_USAGE, "periodic: unknown bits 0x%x",
+                        c->periodic & ~(uint32_t)SLC_VOLUME_PERIODIC_ALL);
+    }
     if (c->exec.threads > MOST_THREADS) {
         return slc_fail(error, SLC_ERR_USAGE, "threads: %u, and at most %d can be had", c->exec.threads,
                         MOST_THREADS);
@@ -52,13 +56,18 @@ static slc_status check_config(const slc_volume_config *c, slc_error *error)
     return SLC_OK;
 }
 
+slc_status slc_volume_config_take(const slc_volume_config *given, slc_volume_config *config, slc_error *error)
+{
+    volume_config_default(config);
+    const slc_status status = slc_config_take(config, sizeof *config, given, "slc_volume_config", error);
+    return status == SLC_OK ? check_config(config, error) : status;
+}
+
 slc_status slc_volume_open(const slc_volume_config *given, slc_volume_labeller **out, slc_error *error)
 {
     *out = NULL;
     slc_volume_config config;
-    volume_config_default(&config);
-    slc_status status = slc_config_take(&config, sizeof config, given, "slc_volume_config", error);
-    status = status == SLC_OK ? check_config(&config, error) : status;
+    const slc_status status = slc_volume_config_take(given, &config, error);
     if (status != SLC_OK) {
         return status;
     }
@@ -90,6 +99,7 @@ void slc_volume_close(slc_volume_labeller *labeller)
         slc_image_memory_clear(&labeller->scratch);
         slc_image_memory_clear(&labeller->tables);
         slc_image_memory_clear(&labeller->sums);
+        slc_image_memory_clear(&labeller->spans);
         slc_team_close(labeller->team);
         free(labeller->parts);
         free(labeller);
@@ -223,7 +233,9 @@ static slc_status make_room(slc_volume_labeller *v, slc_error *error)
     }
     carve_tables(&tables, v);
     if (slc_image_memory_reserve(&v->scratch, scratch.used) != SLC_OK ||
-        slc_image_memory_reserve(&v->tables, tables.used) != SLC_OK) {
+        slc_image_memory_reserve(&v->tables, tables.used) != SLC_OK ||
+        (v->config.periodic != 0 &&
+         slc_image_memory_reserve(&v->spans, slc_volume_wrap_bytes(v->volume.width)) != SLC_OK)) {
         return slc_fail(error, SLC_ERR_MEMORY, "no memory for a volume of %zu x %zu x %zu voxels",
                         v->volume.width, v->volume.height, v->volume.depth);
     }
@@ -285,6 +297,18 @@ static slc_status check_volume(const slc_volume *v, slc_error *error)
                                            v->stride, v->slice_stride, size[v->type], error);
 }
 
+slc_status slc_volume_check(const slc_volume_config *config, const slc_volume *volume, slc_error *error)
+{
+    const slc_status status = check_volume(volume, error);
+    if (status == SLC_OK && volume->type == (config->equal ? SLC_IMAGE_F32 : SLC_IMAGE_U64)) {
+        return slc_fail(error, SLC_ERR_USAGE,
+                        config->equal ? "volume: equal values are those of integers, not of %s"
+                                      : "volume: voxels of %s are of equal values alone",
+                        slc_image_type_name(volume->type));
+    }
+    return status;
+}
+
 /* From the lowest byte to behind the highest. */
 typedef struct span {
     uintptr_t first, behind;
@@ -325,8 +349,7 @@ static slc_status check_output(const slc_volume *v, const slc_volume_labels *out
     return status;
 }
 
-/* Numbers below 2^64, in the largest volume that is one component? */
-static slc_status check_sums(const slc_volume *v, uint32_t features, slc_error *error)
+slc_status slc_volume_check_sums(const slc_volume *v, uint32_t features, slc_error *error)
 {
     const double side = fmax(fmax((double)v->width, (double)v->height), (double)v->depth);
     const double voxels = (double)v->width * (double)v->height * (double)v->depth;
@@ -376,15 +399,9 @@ slc_status slc_volume_run(slc_volume_labeller *v, const slc_volume *volume, slc_
                           slc_error *error)
 {
     const uint32_t features = out->components != NULL ? v->config.features : 0;
-    slc_status status = check_volume(volume, error);
-    if (status == SLC_OK && volume->type == (v->config.equal ? SLC_IMAGE_F32 : SLC_IMAGE_U64)) {
-        status = slc_fail(error, SLC_ERR_USAGE,
-                          v->config.equal ? "volume: equal values are those of integers, not of %s"
-                                          : "volume: voxels of %s are of equal values alone",
-                          slc_image_type_name(volume->type));
-    }
+    slc_status status = slc_volume_check(&v->config, volume, error);
     status = status == SLC_OK ? check_output(volume, out, v->config.features, error) : status;
-    status = status == SLC_OK && features != 0 ? check_sums(volume, features, error) : status;
+    status = status == SLC_OK && features != 0 ? slc_volume_check_sums(volume, features, error) : status;
     status = status == SLC_OK ? set_shape(v, volume, error) : status;
     if (status != SLC_OK) {
         return status;
@@ -396,6 +413,9 @@ slc_status slc_volume_run(slc_volume_labeller *v, const slc_volume *volume, slc_
     slc_team_run(v->team, v->n_parts, scan_part, v);
     for (uint32_t p = 1; p < v->n_parts; p++) {
         slc_volume_border(v, p);
+    }
+    if (v->config.periodic != 0) {
+        slc_volume_wrap(v);
     }
     slc_volume_number(v);
     out->n_labels = v->n_labels;

@@ -2,6 +2,7 @@
  * Features of a volume's components: columns, and sums over runs of voxels in closed form.
  */
 #include "image/image_volume_part.h"
+#include "image/image_volume_sums.h"
 
 #include "base/columns.h"
 #include "simd/simd_bits.h"
@@ -73,12 +74,6 @@ slc_schema slc_volume_components_schema(uint32_t features, slc_column columns[SL
 
 /* ---- sums -------------------------------------------------------------------------------------- */
 
-typedef struct record {
-    uint64_t volume, x, y, z, xx, xy, xz, yy, yz, zz;
-    uint32_t x_min, y_min, x_max, y_max, z_max; /* z_min is that of the first voxel */
-    uint32_t first_x, first_y, first_z;
-} record;
-
 /* 0 + 1 + 4 + … + (n - 1)² for n below 2^32. What is above 2^64 is lost, and nothing of a difference that is
  * below. */
 static uint64_t squares_below(uint64_t n)
@@ -87,18 +82,17 @@ static uint64_t squares_below(uint64_t n)
     return n == 0 ? 0 : sum % 3 == 0 ? sum / 3 * odd : sum * (odd / 3);
 }
 
-/* The voxels from first to before `behind` of a row. */
-static void add_run(record *r, uint64_t first, uint64_t behind, uint64_t y, uint64_t z)
+void slc_volume_sums_add(slc_volume_sums *r, uint64_t first, uint64_t behind, uint64_t y, uint64_t z)
 {
     const uint64_t n = behind - first, last = behind - 1;
     const uint64_t sum = (first + last) * n / 2;
     const uint64_t squares = squares_below(behind) - squares_below(first);
     if (r->volume == 0) {
-        *r = (record){.x_min = (uint32_t)first,
-                      .y_min = (uint32_t)y,
-                      .first_x = (uint32_t)first,
-                      .first_y = (uint32_t)y,
-                      .first_z = (uint32_t)z};
+        *r = (slc_volume_sums){.x_min = (uint32_t)first,
+                               .y_min = (uint32_t)y,
+                               .first_x = (uint32_t)first,
+                               .first_y = (uint32_t)y,
+                               .first_z = (uint32_t)z};
     }
     r->volume += n;
     r->x += sum;
@@ -117,9 +111,50 @@ static void add_run(record *r, uint64_t first, uint64_t behind, uint64_t y, uint
     r->z_max = (uint32_t)z;
 }
 
+static uint32_t least(uint32_t a, uint32_t b)
+{
+    return a < b ? a : b;
+}
+
+static uint32_t largest(uint32_t a, uint32_t b)
+{
+    return a > b ? a : b;
+}
+
+bool slc_volume_sums_before(const slc_volume_sums *a, const slc_volume_sums *b)
+{
+    return a->first_z != b->first_z   ? a->first_z < b->first_z
+           : a->first_y != b->first_y ? a->first_y < b->first_y
+                                      : a->first_x < b->first_x;
+}
+
+void slc_volume_sums_merge(slc_volume_sums *to, const slc_volume_sums *from)
+{
+    const slc_volume_sums *first = slc_volume_sums_before(from, to) ? from : to;
+    const uint32_t x = first->first_x, y = first->first_y, z = first->first_z;
+    to->first_x = x;
+    to->first_y = y;
+    to->first_z = z;
+    to->volume += from->volume;
+    to->x += from->x;
+    to->y += from->y;
+    to->z += from->z;
+    to->xx += from->xx;
+    to->xy += from->xy;
+    to->xz += from->xz;
+    to->yy += from->yy;
+    to->yz += from->yz;
+    to->zz += from->zz;
+    to->x_min = least(to->x_min, from->x_min);
+    to->y_min = least(to->y_min, from->y_min);
+    to->x_max = largest(to->x_max, from->x_max);
+    to->y_max = largest(to->y_max, from->y_max);
+    to->z_max = largest(to->z_max, from->z_max);
+}
+
 /* The runs of one row of bundle j of a layer; of equal values one may begin where another ends. */
 static void add_row(const slc_volume_labeller *labeller, const slc_volume_layer *layer, const uint64_t *row,
-                    size_t y, size_t z, record *records)
+                    size_t y, size_t z, slc_volume_sums *records)
 {
     const size_t at = y / labeller->across * labeller->pitch;
     uint64_t first = UINT64_MAX, before = 0;
@@ -129,7 +164,7 @@ static void add_row(const slc_volume_labeller *labeller, const slc_volume_layer 
         for (uint64_t edges = bits_edges(row[k], before) | starts; edges != 0; edges &= edges - 1) {
             const size_t bit = bits_lowest(edges);
             if (first != UINT64_MAX) {
-                add_run(&records[layer->labels[run]], first, 64 * k + bit, y, z);
+                slc_volume_sums_add(&records[layer->labels[run]], first, 64 * k + bit, y, z);
                 first = UINT64_MAX;
             }
             if ((row[k] >> bit & 1) != 0) {
@@ -142,7 +177,8 @@ static void add_row(const slc_volume_labeller *labeller, const slc_volume_layer 
 }
 
 /* Rows in raster order, so that a component's first run is the first that comes. */
-static void add_layer(slc_volume_labeller *labeller, slc_volume_part *part, size_t layer, record *records)
+static void add_layer(slc_volume_labeller *labeller, slc_volume_part *part, size_t layer,
+                      slc_volume_sums *records)
 {
     const slc_volume *volume = &labeller->volume;
     const size_t across = labeller->across;
@@ -163,7 +199,7 @@ static void add_layer(slc_volume_labeller *labeller, slc_volume_part *part, size
         }                                                                                                    \
     } while (0)
 
-static void put_row(slc_volume_components *to, size_t row, const record *r)
+void slc_volume_sums_put(const slc_volume_sums *r, slc_volume_components *to, size_t row)
 {
     const double n = (double)r->volume;
     PUT(volume, r->volume);
@@ -196,7 +232,7 @@ slc_status slc_volume_features_reserve(slc_volume_labeller *labeller, slc_error 
     slc_column columns[SLC_VOLUME_COLUMNS];
     const slc_schema schema = slc_volume_components_schema(labeller->config.features, columns);
     const size_t n = labeller->n_labels;
-    if (slc_image_memory_reserve(&labeller->sums, (n + 1) * sizeof(record)) != SLC_OK ||
+    if (slc_image_memory_reserve(&labeller->sums, (n + 1) * sizeof(slc_volume_sums)) != SLC_OK ||
         slc_columns_reserve(&schema, to, to->head.size + n, to->head.n_events + 1) != SLC_OK) {
         return slc_fail(error, SLC_ERR_MEMORY, "no memory for %zu components of a volume", n);
     }
@@ -207,7 +243,7 @@ void slc_volume_features(slc_volume_labeller *labeller)
 {
     slc_volume_components *to = labeller->out->components;
     const size_t n = labeller->n_labels, base = to->head.size;
-    record *records = labeller->sums.at;
+    slc_volume_sums *records = labeller->sums.at;
     memset(records, 0, (n + 1) * sizeof *records);
     for (uint32_t p = 0; p < labeller->n_parts; p++) {
         slc_volume_part *part = &labeller->parts[p];
@@ -216,7 +252,7 @@ void slc_volume_features(slc_volume_labeller *labeller)
         }
     }
     for (size_t i = 0; i < n; i++) {
-        put_row(to, base + i, &records[1 + i]);
+        slc_volume_sums_put(&records[1 + i], to, base + i);
     }
     to->head.size = base + n;
     slc_columns_end_event(to);

@@ -30,7 +30,7 @@ struct slc_volume_labeller {
     slc_volume_kernels kernels;
     slc_image_kernels image_kernels;
     slc_team *team;
-    slc_image_memory scratch, tables, sums;
+    slc_image_memory scratch, tables, sums, spans;
     slc_volume_part *parts;
     uint32_t max_parts;
     /* The volume at work. */
@@ -48,6 +48,14 @@ struct slc_volume_labeller {
     uint32_t n_labels;
 };
 
+/* What is asked for, with its default; SLC_ERR_USAGE. */
+slc_status slc_volume_config_take(const slc_volume_config *given, slc_volume_config *config,
+                                  slc_error *error);
+/* A volume that is as image_volume.h tells, of a type that is labelled so; SLC_ERR_USAGE. */
+slc_status slc_volume_check(const slc_volume_config *config, const slc_volume *volume, slc_error *error);
+/* Do sums fit 64 bits, in the largest volume that is one component? SLC_ERR_UNSUPPORTED. */
+slc_status slc_volume_check_sums(const slc_volume *volume, uint32_t features, slc_error *error);
+
 /* Row y of slice z as voxels. */
 static inline const void *slc_volume_row(const slc_volume *volume, size_t y, size_t z)
 {
@@ -64,6 +72,9 @@ void slc_volume_compare(slc_volume_labeller *labeller, slc_volume_part *part, si
 void slc_volume_scan(slc_volume_labeller *labeller, slc_volume_part *part);
 /* Joins the components on both sides of the border in front of part number `below`. */
 void slc_volume_border(slc_volume_labeller *labeller, uint32_t below);
+/* Of periodic volumes: joins components over opposite faces. labeller->spans has so many bytes. */
+size_t slc_volume_wrap_bytes(size_t width);
+void slc_volume_wrap(slc_volume_labeller *labeller);
 /* From provisional labels to numbers of components, by their first voxels. All parts were read and joined. */
 void slc_volume_number(slc_volume_labeller *labeller);
 /* The second pass over a part: its runs get the numbers, and are written where labels are wanted. */

@@ -58,7 +58,7 @@ def make(kind):
     nifti(kind + ".nii", shape_of(kind), flat)
     nifti(kind + ".nii.gz", shape_of(kind), flat)
 
-def flood(kind, most, threshold, equal=False):
+def flood(kind, most, threshold, equal=False, periodic=""):
     v, (d, h, w) = values(kind), shape_of(kind)
     labels, n = {}, 0
     steps = [(a, b, c) for a in (-1, 0, 1) for b in (-1, 0, 1) for c in (-1, 0, 1) if 0 < abs(a) + abs(b) + abs(c) <= most]
@@ -71,7 +71,10 @@ def flood(kind, most, threshold, equal=False):
         while open_:
             z, y, x = open_.pop()
             for a, b, c in steps:
-                p = (z + a, y + b, x + c)
+                p = [z + a, y + b, x + c]
+                for i, axis in enumerate("zyx"):
+                    p[i] = p[i] % (d, h, w)[i] if axis in periodic else p[i]
+                p = tuple(p)
                 if p not in labels and p in set(on) and (not equal or v[p[0]][p[1]][p[2]] == v[z][y][x]):
                     labels[p] = n
                     open_.append(p)
@@ -91,10 +94,24 @@ def check(kind, name, most, threshold, equal=""):
     assert shape == (d, h, w), shape
     assert list(found) == [labels.get((z, y, x), 0) for z in range(d) for y in range(h) for x in range(w)]
 
-def features(kind, name):
-    labels, n = flood(kind, 3, 1)
+# Rows with --stream are the same in another order, and have been counted.
+def order(kind, name, most, periodic):
+    labels, n = flood(kind, int(most), 1, False, periodic)
+    depth = shape_of(kind)[0]
+    rows = []
+    for i in range(1, n + 1):
+        at = sorted(p for p in labels if labels[p] == i)
+        last = at[-1][0] + 1
+        open_ = last == depth or ("z" in periodic and at[0][0] == 0)
+        rows.append((depth + 1 if open_ else last, at[0], len(at)))
+    rows.sort()
+    found = [tuple(int(row[k]) for k in ("label", "volume", "first_z", "first_y", "first_x")) for row in csv.DictReader(open(name))]
+    assert found == [(i + 1, row[2]) + row[1] for i, row in enumerate(rows)], (found, rows)
+
+def features(kind, name, periodic=""):
+    labels, n = flood(kind, 3, 1, False, periodic)
     rows = list(csv.DictReader(open(name)))
-    assert len(rows) == n > 1
+    assert len(rows) == n > 0
     for row in rows:
         at = [p for p in labels if labels[p] == int(row["label"])]
         assert int(row["volume"]) == len(at) and row["input"] == row["page"] == "1"
@@ -172,6 +189,29 @@ want 0
 cp out a.json
 tool volumes a a.json
 
+# Slice by slice, and over borders.
+for kind in a b c; do
+    for periodic in "" x z y,z x,y,z; do
+        for connectivity in 6:1 18:2 26:3; do
+            run label --volume --stream $kind.npy ${periodic:+--periodic $periodic} --connectivity ${connectivity%:*} -q --stats s.csv
+            want 0
+            tool order $kind s.csv ${connectivity#*:} "$periodic"
+        done
+        run label --volume $kind.nii.gz ${periodic:+--periodic $periodic} -q --stats w.csv --features area,box,centroid,second
+        want 0
+        tool features $kind w.csv "$periodic"
+    done
+done
+run label --volume --stream a.npy --json
+want 0
+sed 's/"stream": true/"stream": false/; /"seconds"/d' out >streamed.json
+run label --volume a.npy --json
+want 0
+sed '/"seconds"/d' out | cmp - streamed.json || fail "counts differ with --stream"
+run label --volume --stream a.npy b.npy -q --stats s.csv
+want 0
+[ "$(cut -d, -f1 s.csv | sort -u | wc -l)" = 3 ] || fail "two inputs: $(cat s.csv)"
+
 # What is wrong.
 refuse() {
     wanted=$1
@@ -182,13 +222,20 @@ refuse() {
 }
 refuse "--connectivity takes 6, 18 or 26 with --volume, not '8'" a.npy --connectivity 8
 refuse "--volume does not go with --inverse" a.npy --inverse
-refuse "--volume does not go with --stream" a.npy --stream
+refuse "--volume --stream does not go with --output" a.npy --stream -o x.npy
+refuse "--volume --stream does not go with --threads" a.npy --stream --threads 2
+for wrong in w x, ,x xy x,,y x,y,x; do
+    refuse "--periodic takes x, y, z or several with commas, not '$wrong'" a.npy --periodic $wrong
+done
 refuse "--volume does not go with --device" a.npy --device cpu
 refuse "--threshold takes a number with --volume, not 'otsu'" a.npy --threshold otsu
 refuse "--equal does not go with --threshold" a.npy --equal --threshold 3
 refuse "--volume has no feature 'euler'" a.npy --stats a.csv --features area,euler
 refuse "--volume writes the labels of one input, not of 2" a.npy b.npy -o x.npy
 refuse "--volume writes labels of 32 bits" a.npy -o x.png
+run label a.npy --periodic x
+want 2
+grep -q -e '--periodic needs --volume' err || fail "$(cat err)"
 run label a.npy --equal
 want 2
 grep -q -e '--equal needs --volume' err || fail "$(cat err)"
@@ -206,3 +253,11 @@ run label --volume cut.nii -o x.npy
 want 1
 grep -q 'cut.nii: .*byte 380: the file ends in slice 2 of 3' err || fail "$(cat err)"
 want_no_file x.npy
+run label --volume --stream cut.nii --stats x.csv
+want 1
+grep -q 'cut.nii: .*byte 380: the file ends in slice 2 of 3' err || fail "$(cat err)"
+want_no_file x.csv
+run label --volume --stream two.pgm --stats x.csv
+want 1
+grep -q 'two.pgm: slice 2 is 3x1 of u8, those before it are 2x1 of u8: no volume' err || fail "$(cat err)"
+want_no_file x.csv

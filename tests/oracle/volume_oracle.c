@@ -3,6 +3,7 @@
  */
 #include "oracle/volume_oracle.h"
 
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,6 +11,7 @@ typedef struct grid {
     const uint64_t *values;
     size_t sides[3];
     uint32_t connectivity;
+    uint32_t periodic; /* bits of axes */
 } grid;
 
 /* The neighbour of voxel `at` by a step of number 0 to 26; SIZE_MAX where it is none, or has another value.
@@ -24,10 +26,11 @@ static size_t neighbour(const grid *g, size_t at, int step)
         return SIZE_MAX;
     }
     for (int i = 0; i < 3; i++) {
-        if ((steps[i] < 0 && place[i] == 0) || (steps[i] > 0 && place[i] + 1 == g->sides[i])) {
+        const bool beyond = (steps[i] < 0 && place[i] == 0) || (steps[i] > 0 && place[i] + 1 == g->sides[i]);
+        if (beyond && (g->periodic >> i & 1) == 0) {
             return SIZE_MAX;
         }
-        place[i] = steps[i] < 0 ? place[i] - 1 : place[i] + (size_t)steps[i];
+        place[i] = (place[i] + g->sides[i] + (size_t)(steps[i] + 1) - 1) % g->sides[i];
     }
     const size_t there = place[0] + g->sides[0] * (place[1] + g->sides[1] * place[2]);
     return g->values[there] == g->values[at] ? there : SIZE_MAX;
@@ -36,7 +39,13 @@ static size_t neighbour(const grid *g, size_t at, int step)
 uint32_t volume_oracle_flood(const uint64_t *values, size_t width, size_t height, size_t depth,
                              uint32_t connectivity, uint32_t *labels)
 {
-    const grid g = {values, {width, height, depth}, connectivity};
+    return volume_oracle_periodic(values, width, height, depth, connectivity, 0, labels);
+}
+
+uint32_t volume_oracle_periodic(const uint64_t *values, size_t width, size_t height, size_t depth,
+                                uint32_t connectivity, uint32_t periodic, uint32_t *labels)
+{
+    const grid g = {values, {width, height, depth}, connectivity, periodic};
     const size_t n = width * height * depth;
     size_t *stack = malloc(n * sizeof *stack);
     uint32_t found = 0;
@@ -74,7 +83,7 @@ static size_t root(const size_t *parent, size_t at)
 uint32_t volume_oracle_unite(const uint64_t *values, size_t width, size_t height, size_t depth,
                              uint32_t connectivity, uint32_t *labels)
 {
-    const grid g = {values, {width, height, depth}, connectivity};
+    const grid g = {values, {width, height, depth}, connectivity, 0};
     const size_t n = width * height * depth;
     size_t *parent = malloc(n * sizeof *parent);
     uint32_t found = 0;

@@ -11,6 +11,9 @@
  * values and labels have width · height · depth elements, row after row. */
 uint32_t volume_oracle_flood(const uint64_t *values, size_t width, size_t height, size_t depth,
                              uint32_t connectivity, uint32_t *labels);
+/* The same where the borders along x, y, z (bits 1, 2, 4) are joined. */
+uint32_t volume_oracle_periodic(const uint64_t *values, size_t width, size_t height, size_t depth,
+                                uint32_t connectivity, uint32_t periodic, uint32_t *labels);
 /* The same by a table of parents. */
 uint32_t volume_oracle_unite(const uint64_t *values, size_t width, size_t height, size_t depth,
                              uint32_t connectivity, uint32_t *labels);

@@ -1,0 +1,263 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * SliceStream: components of a volume whose slices come one after the other. */
+#include "py_image.h"
+
+#include <sluice/image_volume.h>
+
+#include <stdlib.h>
+
+typedef struct slices {
+    PyObject_HEAD slc_volume_stream *stream; /* NULL until the first slices say what they are */
+    slc_volume_config config;
+    slc_volume shape;
+    bool no_threshold;    /* none is given: what is above zero */
+    uint64_t checksum;    /* of the last volume that was finished */
+    unsigned long long n; /* slices so far */
+    bool busy;
+} slices;
+
+static void slices_free(PyObject *self)
+{
+    PyTypeObject *type = Py_TYPE(self);
+    slc_volume_stream_close(((slices *)self)->stream);
+    PyObject_Free(self);
+    Py_DECREF(type);
+}
+
+/* ---- what is asked for --------------------------------------------------------------------------- */
+
+/* Features have the names that they have of images; `area` is the volume. */
+static bool take_features(core_state *state, PyObject *value, uint32_t *features)
+{
+    static const uint32_t of[][2] = {
+        {SLC_IMAGE_AREA, SLC_VOLUME_SIZE},     {SLC_IMAGE_BOX, SLC_VOLUME_BOX},
+        {SLC_IMAGE_FIRST, SLC_VOLUME_FIRST},   {SLC_IMAGE_SUMS, SLC_VOLUME_SUMS},
+        {SLC_IMAGE_SECOND, SLC_VOLUME_SECOND}, {SLC_IMAGE_CENTROID, SLC_VOLUME_CENTROID}};
+    uint32_t left = 0;
+    if (!core_features_take(state, value, &left)) {
+        return false;
+    }
+    *features = 0;
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        *features |= (left & of[i][0]) != 0 ? of[i][1] : 0;
+        left &= ~of[i][0];
+    }
+    if (left != 0) {
+        PyErr_Format(state->usage_error,
+                     "features has '%s'; a volume has 'area' (its column is volume), 'box', 'first', "
+                     "'sums', 'second' and 'centroid'",
+                     slc_image_feature_name(left & (~left + 1)));
+    }
+    return left == 0;
+}
+
+static bool take_config(core_state *state, PyObject *const *values, slices *to)
+{
+    slc_volume_config *config = &to->config;
+    uint64_t connectivity = 26;
+    slc_volume_config_default(config);
+    to->no_threshold = values[1] == NULL || values[1] == Py_None;
+    if (!core_take_u64(state, values[0], "connectivity", 26, &connectivity) ||
+        !core_take_double(values[1], "threshold", &config->threshold) ||
+        !core_take_bool(values[2], "equal", &config->equal) ||
+        !core_periodic_take(state, values[3], &config->periodic) ||
+        !take_features(state, values[4], &config->features)) {
+        return false;
+    }
+    config->connectivity = (uint32_t)connectivity;
+    if (config->equal && !to->no_threshold) {
+        PyErr_SetString(state->usage_error, "equal and threshold exclude each other");
+        return false;
+    }
+    /* What is wrong is told now, and not with the first slices. */
+    slc_volume_labeller *labeller = NULL;
+    slc_error error = {SLC_OK, ""};
+    const slc_status status = slc_volume_open(config, &labeller, &error);
+    slc_volume_close(labeller);
+    if (status != SLC_OK) {
+        (void)core_raise(state, status, &error);
+    }
+    return status == SLC_OK;
+}
+
+static PyObject *slices_new(PyTypeObject *type, PyObject *arguments, PyObject *named)
+{
+    static char *names[] = {"connectivity", "threshold", "equal", "periodic", "features", NULL};
+    core_state *state = core_state_of_type(type);
+    PyObject *v[5] = {NULL};
+    if (PyArg_ParseTupleAndKeywords(arguments, named, "|$OOOOO:SliceStream", names, &v[0], &v[1], &v[2],
+                                    &v[3], &v[4]) == 0) {
+        return NULL;
+    }
+    slices *made = PyObject_New(slices, type);
+    if (made == NULL) {
+        return NULL;
+    }
+    made->stream = NULL;
+    made->checksum = 0;
+    made->n = 0;
+    made->busy = false;
+    made->shape = (slc_volume){.width = 0};
+    if (!take_config(state, v, made)) {
+        Py_DECREF(made);
+        return NULL;
+    }
+    return (PyObject *)made;
+}
+
+/* ---- slices -------------------------------------------------------------------------------------- */
+
+typedef struct volume_found {
+    slc_volume_components components;
+    slc_column columns[SLC_VOLUME_COLUMNS];
+    slc_schema schema;
+} volume_found;
+
+static void found_free(void *memory)
+{
+    volume_found *f = memory;
+    slc_columns_clear(&f->schema, &f->components);
+    free(f);
+}
+
+/* Without the interpreter's lock. A volume that ends without a slice has no components. */
+static slc_status feed_all(slices *self, const slc_volume *volume, volume_found *f, slc_error *error)
+{
+    slc_status status = SLC_OK;
+    if (volume != NULL && self->stream == NULL) {
+        slc_volume_config config = self->config;
+        if (self->no_threshold && volume->type == SLC_IMAGE_F32) { /* the smallest number above zero */
+            config.threshold = 0x1p-149;
+        }
+        self->shape = *volume;
+        status = slc_volume_stream_open(&config, volume, &self->checksum, &self->stream, error);
+    }
+    if (status == SLC_OK && volume != NULL) {
+        status = slc_volume_stream_push(self->stream, volume, &f->components, error);
+    } else if (status == SLC_OK && self->stream != NULL) {
+        status = slc_volume_stream_finish(self->stream, &f->components, error);
+    }
+    if (status == SLC_OK &&
+        slc_columns_reserve(&f->schema, &f->components, f->components.head.size, 1) != SLC_OK) {
+        status = SLC_ERR_MEMORY;
+    }
+    if (status == SLC_OK) {
+        slc_columns_end_event(&f->components);
+        self->n = volume != NULL ? self->n + volume->depth : 0;
+    }
+    if (status == SLC_OK && volume == NULL) { /* the next one may have another shape */
+        if (self->stream == NULL) {
+            self->checksum = slc_columns_checksum(&f->schema, &f->components, 0, 0);
+        }
+        slc_volume_stream_close(self->stream);
+        self->stream = NULL;
+    }
+    return status;
+}
+
+/* Slices, or with NULL the end. */
+static PyObject *feed(slices *self, const slc_volume *volume)
+{
+    core_state *state = core_state_of_type(Py_TYPE((PyObject *)self));
+    slc_error error = {SLC_OK, "no memory for components"};
+    if (self->busy) {
+        PyErr_SetString(PyExc_RuntimeError, "another thread is pushing slices into this stream");
+        return NULL;
+    }
+    volume_found *f = calloc(1, sizeof *f);
+    if (f == NULL) {
+        return PyErr_NoMemory();
+    }
+    f->schema = slc_volume_components_schema(self->config.features, f->columns);
+    PyObject *owner = core_owner_new(state, f, found_free);
+    if (owner == NULL) {
+        return NULL;
+    }
+    self->busy = true;
+    PyThreadState *const thread = PyEval_SaveThread();
+    const slc_status status = feed_all(self, volume, f, &error);
+    PyEval_RestoreThread(thread);
+    self->busy = false;
+    PyObject *made = status == SLC_OK ? core_columns_new(state, owner, &f->schema, &f->components)
+                                      : core_raise(state, status, &error);
+    Py_DECREF(owner);
+    return made;
+}
+
+static PyObject *slices_push(PyObject *self, PyObject *given)
+{
+    core_state *state = core_state_of_type(Py_TYPE(self));
+    slc_volume volume;
+    Py_buffer view;
+    if (!core_volume_get(state, given, &view, &volume, ((slices *)self)->config.equal)) {
+        return NULL;
+    }
+    PyObject *made = NULL;
+    if (volume.width == 0 || volume.height == 0 || volume.depth == 0) {
+        PyErr_SetString(PyExc_TypeError, "slices have no voxels");
+    } else {
+        made = feed((slices *)self, &volume);
+    }
+    PyBuffer_Release(&view);
+    return made;
+}
+
+static PyObject *slices_finish(PyObject *self, PyObject *unused)
+{
+    (void)unused;
+    return feed((slices *)self, NULL);
+}
+
+static PyObject *slices_n(PyObject *self, void *unused)
+{
+    (void)unused;
+    return PyLong_FromUnsignedLongLong(((slices *)self)->n);
+}
+
+static PyObject *slices_checksum(PyObject *self, void *unused)
+{
+    (void)unused;
+    return PyLong_FromUnsignedLongLong(((slices *)self)->checksum);
+}
+
+static PyGetSetDef slices_get[] = {{"n_slices", slices_n, NULL, "slices of the volume so far", NULL},
+                                   {"checksum", slices_checksum, NULL,
+                                    "of the volume that finish() ended last: docs/formats/checksum.md", NULL},
+                                   {NULL, NULL, NULL, NULL, NULL}};
+static PyMethodDef slices_methods[] = {
+    {"push", slices_push, METH_O,
+     "push(slices)\n--\n\n"
+     "Takes a slice (h, w), or several (z, h, w), and gives the components that have ended: those without a "
+     "voxel in the last\n"
+     "slice taken, as columns, in the order of the slices that ended them, and of their first voxels. All "
+     "slices of a volume\n"
+     "have one shape and type."},
+    {"finish", slices_finish, METH_NOARGS,
+     "finish()\n--\n\nThe volume has ended: the components that were still open. Another volume may follow."},
+    {NULL, NULL, 0, NULL}};
+static PyType_Slot slices_slots[] = {
+    {Py_tp_doc, "SliceStream(*, connectivity=26, threshold=None, equal=False, periodic=(), features=('area', "
+                "'box', 'centroid'))\n--\n\n"
+                "Components of a volume whose slices come one after the other, and which may be larger than "
+                "the memory: kept are the runs of\n"
+                "two slices and the sums of components that are open. Arguments are those of "
+                "sluice.image.label of a volume; features are\n"
+                "'area' (the column volume), 'box', 'first', 'sums', 'second' and 'centroid'. Slices count "
+                "from 0. One thread at a time."},
+    {Py_tp_new, CORE_SLOT(slices_new)},
+    {Py_tp_dealloc, CORE_SLOT(slices_free)},
+    {Py_tp_getset, slices_get},
+    {Py_tp_methods, slices_methods},
+    {0, NULL}};
+static PyType_Spec slices_spec = {.name = "sluice.image.SliceStream",
+                                  .basicsize = sizeof(slices),
+                                  .flags = Py_TPFLAGS_DEFAULT,
+                                  .slots = slices_slots};
+
+int core_slices_add(PyObject *module, core_state *state)
+{
+    state->slices_type = (PyTypeObject *)PyType_FromModuleAndSpec(module, &slices_spec, NULL);
+    return state->slices_type != NULL
+               ? PyModule_AddObjectRef(module, "SliceStream", (PyObject *)state->slices_type)
+               : -1;
+}

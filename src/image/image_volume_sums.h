@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Inside the labelling of volumes: what the features of a component are computed from.
+ */
+#ifndef SLUICE_IMAGE_VOLUME_SUMS_H
+#define SLUICE_IMAGE_VOLUME_SUMS_H
+
+#include <sluice/image_volume.h>
+
+/* Of nothing: volume 0. */
+typedef struct slc_volume_sums {
+    uint64_t volume, x, y, z, xx, xy, xz, yy, yz, zz;
+    uint32_t x_min, y_min, x_max, y_max, z_max; /* z_min is that of the first voxel */
+    uint32_t first_x, first_y, first_z;
+} slc_volume_sums;
+
+/* The voxels from first to before `behind` of a row; rows come in raster order. */
+void slc_volume_sums_add(slc_volume_sums *sums, uint64_t first, uint64_t behind, uint64_t y, uint64_t z);
+/* Neither is of nothing. */
+void slc_volume_sums_merge(slc_volume_sums *to, const slc_volume_sums *from);
+/* Is the first voxel of a before that of b? */
+bool slc_volume_sums_before(const slc_volume_sums *a, const slc_volume_sums *b);
+/* Row number `row` of a collection, which has room for it. */
+void slc_volume_sums_put(const slc_volume_sums *sums, slc_volume_components *to, size_t row);
+
+#endif
