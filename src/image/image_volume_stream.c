@@ -22,6 +22,12 @@ typedef struct slot {
     bool alive;      /* has a span in the slice being taken */
 } slot;
 
+/* A component that has ended, by its first voxel. */
+typedef struct ending {
+    uint64_t zy;
+    uint32_t x, slot;
+} ending;
+
 /* The spans of a slice, row after row. */
 typedef struct slice {
     slc_volume_span *spans;
@@ -43,7 +49,8 @@ struct slc_volume_stream {
     uint32_t *edges;
     slice now, before, first; /* first: of a periodic z alone */
     slot *slots;
-    uint32_t *free_slots, *united, *ended; /* as many as there are slots */
+    uint32_t *free_slots, *united; /* as many as there are slots */
+    ending *ended;                 /* as many, too */
     size_t n_slots, n_free, n_united;
     size_t z;
     bool failed; /* memory ran out in the midst of a slice */
@@ -332,69 +339,45 @@ static void mark(slc_volume_stream *s, const slice *in, bool alive)
     }
 }
 
-/* Slots of a slice that are not alive, each once. */
-static size_t find_ended(slc_volume_stream *s, const slice *in, size_t n)
+/* Slots of a slice that are not alive, each once; of those that began before slice z, the others stay. Those
+ * that began in the slice itself come by their first voxels. */
+static size_t find_ended(slc_volume_stream *s, const slice *in, size_t z, size_t n)
 {
     for (size_t i = 0; i < spans_of(s, in); i++) {
-        const uint32_t at = in->spans[i].label;
-        if (!s->slots[at].alive) {
-            s->slots[at].alive = true;
-            s->ended[n++] = at;
+        slot *one = &s->slots[in->spans[i].label];
+        if (!one->alive && one->sums.first_z < z) {
+            one->alive = true;
+            s->ended[n++] = (ending){(uint64_t)one->sums.first_z << 32 | one->sums.first_y, one->sums.first_x,
+                                     in->spans[i].label};
         }
     }
     return n;
 }
 
-static bool comes_after(const slc_volume_stream *s, uint32_t a, uint32_t b)
+static int by_first(const void *a, const void *b)
 {
-    return slc_volume_sums_before(&s->slots[b].sums, &s->slots[a].sums);
+    const ending *one = a, *other = b;
+    return one->zy != other->zy ? (one->zy > other->zy) - (one->zy < other->zy)
+                                : (one->x > other->x) - (one->x < other->x);
 }
 
-static void sink(const slc_volume_stream *s, uint32_t *heap, size_t at, size_t n)
+static void sort_ended(slc_volume_stream *s, size_t n)
 {
-    for (size_t child = 2 * at + 1; child < n; child = 2 * at + 1) {
-        child += child + 1 < n && comes_after(s, heap[child + 1], heap[child]) ? 1 : 0;
-        if (!comes_after(s, heap[child], heap[at])) {
-            return;
-        }
-        const uint32_t above = heap[at];
-        heap[at] = heap[child];
-        heap[child] = above;
-        at = child;
+    if (n > 1) { /* without any there may be no list */
+        qsort(s->ended, n, sizeof *s->ended, by_first);
     }
 }
 
-/* By first voxel; mostly they come in order. */
-static void sort_ended(const slc_volume_stream *s, size_t n)
-{
-    size_t sorted = 1;
-    while (sorted < n && comes_after(s, s->ended[sorted], s->ended[sorted - 1])) {
-        sorted++;
-    }
-    if (sorted >= n) {
-        return;
-    }
-    for (size_t i = n / 2; i-- > 0;) {
-        sink(s, s->ended, i, n);
-    }
-    for (size_t i = n; i-- > 1;) {
-        const uint32_t last = s->ended[i];
-        s->ended[i] = s->ended[0];
-        s->ended[0] = last;
-        sink(s, s->ended, 0, i);
-    }
-}
-
+/* Components that have ended, in the order of the list. */
 static slc_status emit(slc_volume_stream *s, size_t n, slc_volume_components *closed)
 {
     const size_t at = closed->head.size;
     if (slc_columns_reserve(&s->schema, closed, at + n, closed->head.n_events + 1) != SLC_OK) {
         return SLC_ERR_MEMORY;
     }
-    sort_ended(s, n);
     for (size_t i = 0; i < n; i++) {
-        slc_volume_sums_put(&s->slots[s->ended[i]].sums, closed, at + i);
-        s->free_slots[s->n_free++] = s->ended[i];
+        slc_volume_sums_put(&s->slots[s->ended[i].slot].sums, closed, at + i);
+        s->free_slots[s->n_free++] = s->ended[i].slot;
     }
     closed->head.size = at + n;
     if (s->summed != NULL) {
@@ -420,7 +403,9 @@ static slc_status end_slice(slc_volume_stream *s, slc_volume_components *closed)
     if (keeps) {
         mark(s, &s->first, true);
     }
-    return emit(s, find_ended(s, &s->before, 0), closed);
+    const size_t before = s->z > 0 ? s->z - 1 : 0, n = find_ended(s, &s->before, before, 0);
+    sort_ended(s, n);
+    return emit(s, find_ended(s, &s->before, SIZE_MAX, n), closed);
 }
 
 static bool keep_first(slc_volume_stream *s)
@@ -519,8 +504,9 @@ slc_status slc_volume_stream_finish(slc_volume_stream *s, slc_volume_components 
         resolve(s, &s->first);
         mark(s, &s->first, false);
     }
-    size_t n = find_ended(s, &s->before, 0);
-    n = wraps ? find_ended(s, &s->first, n) : n;
+    size_t n = find_ended(s, &s->before, SIZE_MAX, 0);
+    n = wraps ? find_ended(s, &s->first, SIZE_MAX, n) : n;
+    sort_ended(s, n);
     if (emit(s, n, closed) != SLC_OK) {
         return fail_memory(s, error);
     }
