@@ -53,9 +53,9 @@ const slc_cli_option slc_label_option_rows[] = {
      "pages are slices: label volumes, with --connectivity 6, 18 or 26 (the default)"},
     {"equal", 0, FLAG(O, equal), NULL, "of volumes: components of voxels of one value that is not 0"},
     {"periodic", 0, TEXT(O, periodic), "AXES",
-     "of volumes: axes whose first and last voxels are neighbours: x,y,z or some of them"},
+     "of volumes: axes whose first and last voxels are neighbours: x,y,z or some"},
     {"stream", 0, FLAG(O, stream), NULL,
-     "label row by row, volumes slice by slice; features only, components in the order they end"},
+     "label row by row, volumes by slices; features only, components as they end"},
     {"json", 0, FLAG(O, json), NULL, "print one JSON object"},
     {"quiet", 'q', FLAG(O, quiet), NULL, "no table and no notes, only errors and what was not read"},
 };
