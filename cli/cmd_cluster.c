@@ -44,6 +44,10 @@ static const slc_cli_option options_table[] = {
     {"filter", 0, TEXT(O, filter), "TERMS", "keep clusters for which all hold: 'size>=3,mass>50,x_max<200'"},
     {"layout", 0, TEXT(O, layout), "HOW", "where chips lie (.tpx3): quad, row, quad+2 with a gap, or a file"},
     {"chip", 0, TEXT(O, chip), "LIST", "pixels of these chips alone (.tpx3): 0 or 0,2-3"},
+    {"mask", 0, INPUT(O, mask), "FILE", "leave these pixels out: lines of x and y"},
+    {"write-mask", 0, OUTPUT(O, write_mask), "FILE", "look for hot pixels, and write a mask of them"},
+    {"calibration", 0, TEXT(O, calibration), "FILES",
+     "energies of pixels: a folder, a file, or four of a, b, c and t with commas"},
     {"trigger", 0, CHOICE(O, trigger, &trigger_names), "EDGE",
      "time since the last tdc1-rise, tdc1-fall, tdc2-rise or tdc2-fall (.tpx3)"},
     {"accept", 0, TEXT(O, accept), "FROM:TO", "keep clusters of such a time since the trigger: 0:30us"},
@@ -225,6 +229,7 @@ static void make_schema(slc_cluster_job *job)
     const slc_schema own = slc_pixel_clusters_schema(job->config.features, job->with, job->columns + 2);
     job->schema = (slc_schema){"clusters", job->columns, own.n_columns + 2};
     slc_cluster_shots_columns(job);
+    slc_cluster_energy_column(job);
     const size_t n = job->schema.n_columns;
     make_text_schema(job);
     job->place = (slc_schema){"clusters", job->place_columns, 2 + job->schema.n_columns - n};
@@ -367,7 +372,8 @@ static slc_status begin_part(slc_cluster_job *job)
                                          .height = (uint32_t)job->options->size.height,
                                          .tick_seconds = job->tick.value,
                                          .layout = job->setup.layout,
-                                         .chips = job->setup.chips};
+                                         .chips = job->setup.chips,
+                                         .tables = job->tables};
     slc_io_pixels *first = NULL;
     const slc_status status = slc_io_pixels_open(job->inputs[0], &known, &first, &job->error);
     if (status == SLC_OK) {
@@ -419,6 +425,7 @@ static int process(slc_cluster_job *job)
     }
     job->partial = good && is_partial(job);
     good = close_output(job, good);
+    good = good && slc_cluster_write_mask(job);
     if (processed) {
         slc_cluster_print_notes(job);
     }
@@ -448,10 +455,12 @@ static int act(const slc_cli_call *call)
         job->done = done;
         status = slc_cli_part_choose(COMMAND, call->options, &job->options->part);
         status = status == SLC_CLI_GO_ON ? check_all(job) : status;
+        status = status == SLC_CLI_GO_ON ? slc_cluster_choose_tables(job, COMMAND) : status;
         status = status == SLC_CLI_GO_ON ? process(job) : status;
         slc_flow_close(job->flow);
         slc_columns_clear(&job->place, &job->rows);
         slc_cluster_shots_clear(job);
+        slc_io_pixels_tables_close(job->tables);
         slc_cli_part_clear(&job->options->part);
     }
     free(done);

@@ -14,7 +14,7 @@
 
 typedef struct slc_cluster_options {
     const char *output, *labels, *connectivity, *time_window, *disorder, *tick, *simd, *accept, *layout,
-        *chip, *filter;
+        *chip, *filter, *mask, *write_mask, *calibration;
     slc_cli_results results;
     uint64_t max_open, threads;
     slc_cli_area size; /* 0: not given */
@@ -51,6 +51,7 @@ typedef struct slc_cluster_rows {
     double *first_time, *last_time; /* with --time-unit, in text: in its unit */
     const int64_t *shot;            /* with --trigger, the flow's */
     const double *since_trigger_ns;
+    const double *energy_kev; /* with --calibration, in the place of the mass */
 } slc_cluster_rows;
 enum { SLC_CLUSTER_COLUMNS = SLC_PIXEL_CLUSTER_COLUMNS + 6 };
 
@@ -70,6 +71,9 @@ typedef struct slc_cluster_job {
     slc_pixel_cluster_config config;
     slc_flow_pixel_setup setup;
     slc_io_pixels_layout layout;
+    slc_io_pixels_tables *tables; /* or NULL */
+    slc_io_pixels_hot hot;        /* with --write-mask, when it is written */
+    bool has_mask_written;
     uint8_t chips[SLC_IO_PIXELS_CHIPS / 8];
     slc_flow *flow;
     slc_cluster_time window, disorder, tick;
@@ -120,6 +124,13 @@ bool slc_cluster_job_begin(slc_cluster_job *job, const slc_io_pixels_info *about
 
 /* --layout and --chip. */
 int slc_cluster_choose_chips(slc_cluster_job *job, const slc_cli_command *command);
+
+/* --mask, --calibration and --write-mask: read when all else has been checked; the mask that is written. */
+int slc_cluster_choose_tables(slc_cluster_job *job, const slc_cli_command *command);
+bool slc_cluster_write_mask(slc_cluster_job *job);
+void slc_cluster_energy_column(slc_cluster_job *job);
+void slc_cluster_tables_notes(const slc_cluster_job *job, int i);
+void slc_cluster_mask_note(const slc_cluster_job *job);
 
 /* The words of --trigger, in the order of slc_io_pixels_edge; NULL after the last. */
 extern const char *const slc_cluster_triggers[];

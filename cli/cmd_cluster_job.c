@@ -72,6 +72,7 @@ static bool place_rows(slc_cluster_job *job, const slc_flow_item *item, slc_clus
     rows->clusters = result->clusters;
     rows->shot = result->shot;
     rows->since_trigger_ns = result->since_trigger_ns;
+    rows->energy_kev = result->energy_kev;
     uint32_t event = 0;
     for (size_t i = 0; i < head->size; i++) {
         while (event < head->n_events && head->event_offset[event + 1] <= i) {

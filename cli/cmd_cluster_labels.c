@@ -40,7 +40,8 @@ static slc_schema text_schema(const slc_cluster_job *job, slc_column columns[COL
     if ((job->with & SLC_PIXEL_Z) != 0) {
         columns[n++] = (slc_column){"z", "index", offsetof(label_rows, z), SLC_TYPE_U16};
     }
-    columns[n++] = (slc_column){"charge", "1", offsetof(label_rows, charge), SLC_TYPE_U32};
+    columns[n++] = (slc_column){job->options->calibration != NULL ? "energy_ev" : "charge", "1",
+                                offsetof(label_rows, charge), SLC_TYPE_U32};
     columns[n++] = scaled ? (slc_column){name, job->unit, offsetof(label_rows, time), SLC_TYPE_F64}
                           : (slc_column){name, "ticks", offsetof(label_rows, ticks), SLC_TYPE_I64};
     columns[n++] = own_columns[3];

@@ -107,6 +107,7 @@ void slc_cluster_print_notes(const slc_cluster_job *job)
              job->setup.layout != NULL
                  ? "pixels are of chips that --layout or --chip does not have, and were left out"
                  : "pixels are of other chips than --chip, and were left out");
+        slc_cluster_tables_notes(job, i);
         note(job, i, done->totals.filtered, "clusters were left out by --filter");
         note(job, i, done->counts.no_edges,
              "TDC packets are of no known edge or have an invalid time, and were left out");
@@ -117,6 +118,7 @@ void slc_cluster_print_notes(const slc_cluster_job *job)
             note_options(job, i);
         }
     }
+    slc_cluster_mask_note(job);
 }
 
 /* ---- the table and JSON -------------------------------------------------------------------------- */
@@ -144,6 +146,8 @@ static const slc_cli_field behind[] = {
     {"closed_early", DONE(totals.stream.early)},
     {"filtered", DONE(totals.filtered)},
     {"other_chips", DONE(counts.other_chips)},
+    {"masked", DONE(counts.masked)},
+    {"uncalibrated", DONE(counts.uncalibrated)},
     {"tdc1_rise", DONE(counts.edges[0])},
     {"tdc1_fall", DONE(counts.edges[1])},
     {"tdc2_rise", DONE(counts.edges[2])},
@@ -212,6 +216,13 @@ bool slc_cluster_print(const slc_cluster_job *job)
     slc_cli_put_array(&tree, "inputs");
     for (int i = job->first; i < job->end && job->done[i].read; i++) {
         put_input(&tree, job, i);
+    }
+    if (job->has_mask_written) {
+        slc_cli_put(&tree, "hot.file", job->options->write_mask);
+        slc_cli_put(&tree, "hot.pixels", job->hot.pixels);
+        slc_cli_put(&tree, "hot.hits", job->hot.hits);
+        slc_cli_put(&tree, "hot.judged", job->hot.judged);
+        slc_cli_put(&tree, "hot.masked", job->hot.masked);
     }
     if (job->options->json) {
         return slc_cli_tree_print_json(&tree);

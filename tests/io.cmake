@@ -21,6 +21,7 @@ endforeach()
 sluice_test(test_io_pixel_tpx4 "formats;data" test_io_pixel_tpx4.c)
 target_compile_definitions(test_io_pixel_tpx4 PRIVATE DECODER="${CMAKE_CURRENT_SOURCE_DIR}/support/tpx4_decode.py")
 sluice_test(test_io_pixel_layout formats test_io_pixel_layout.c)
+sluice_test(test_io_pixel_tables formats test_io_pixel_tables.c)
 sluice_test(test_io_pixel_data "formats;data" test_io_pixel_data.c)
 target_compile_definitions(test_io_pixel_data PRIVATE DECODER="${CMAKE_CURRENT_SOURCE_DIR}/support/tpx3_decode.py")
 # Image files. Some are made with the libraries that read them, with what our writers do not use: palettes, passes, tiles.

@@ -33,6 +33,27 @@ typedef struct slc_io_pixels_layout {
 SLC_API slc_status slc_io_pixels_layout_read(const char *text, slc_io_pixels_layout *layout,
                                              slc_error *error);
 
+/* What is known of single pixels: those that are left out, and what a charge (ToT) is in energy. Their x and
+ * y are as in the file, before a layout: of .tpx3 chip k has x from 256 k. docs/formats/pixel-tables.md. */
+typedef struct slc_io_pixels_tables slc_io_pixels_tables;
+typedef struct slc_io_pixels_table_files { /* NULL: none */
+    const char *mask;
+    const char *calibration; /* a file, a folder with four, or four with commas between */
+    bool finds_hot;          /* hits are counted, for slc_io_pixels_tables_write_mask */
+} slc_io_pixels_table_files;
+/* SLC_ERR_FORMAT names file and line. */
+SLC_API slc_status slc_io_pixels_tables_open(const slc_io_pixels_table_files *files,
+                                             slc_io_pixels_tables **tables, slc_error *error);
+SLC_API void slc_io_pixels_tables_close(slc_io_pixels_tables *tables); /* NULL is allowed */
+/* With finds_hot, after reading: hot pixels are those with more hits than chance allows (as in
+ * velo_monitor.h), judged by the others around them. Writes a mask of them and of what was masked before. */
+typedef struct slc_io_pixels_hot {
+    uint64_t pixels, hits, masked, judged; /* hot ones; theirs; all of the mask; hits that were counted */
+    uint16_t x, y;                         /* of the hottest */
+} slc_io_pixels_hot;
+SLC_API slc_status slc_io_pixels_tables_write_mask(slc_io_pixels_tables *tables, const char *path,
+                                                   slc_io_pixels_hot *hot, slc_error *error);
+
 /* What the caller knows; 0 is: whatever the file tells. */
 typedef struct slc_io_pixels_options {
     /* Of the sensor, both or none, 65536 at most. They say where a .t3pa's matrix indices are (x = index mod
@@ -47,6 +68,10 @@ typedef struct slc_io_pixels_options {
      * counted. Both are the caller's until the file is closed. */
     const slc_io_pixels_layout *layout;
     const uint8_t *chips;
+    /* Masked pixels are left out and counted; with a calibration charges become energies in eV, 0 where there
+     * is none for a pixel, which is counted (SLC_ERR_USAGE for files without charges). The caller's until the
+     * file is closed, and of one file at a time. */
+    slc_io_pixels_tables *tables;
 } slc_io_pixels_options;
 
 /* Opens `path` ("-" is standard input); `options` may be NULL. On failure *pixels is NULL and *error names
@@ -72,6 +97,7 @@ typedef struct slc_io_pixels_info {
     double tick_seconds;    /* of a time; 25 ns / 16 for tpx3 and t3pa; of CSV as the header says; 0: unknown
                              */
     bool frames;            /* pixels belong to frames, which are events; else they are one stream */
+    bool energies;          /* charges are in eV */
 } slc_io_pixels_info;
 SLC_API slc_io_pixels_info slc_io_pixels_about(const slc_io_pixels *pixels);
 
@@ -80,9 +106,11 @@ typedef struct slc_io_pixels_counts {
     uint64_t bytes, pixels;
     uint64_t chunks, heartbeats, tdc, other; /* tpx3 */
     uint64_t untimed; /* tpx3: pixels of a chip that counts events, which have no time of arrival; left out */
-    uint64_t other_chips;     /* pixels of chips that are not asked for, or have no place; left out */
-    uint64_t edges[4];        /* tpx3: TDC packets of slc_io_pixels_edge, from TDC1_RISE on */
-    uint64_t no_edges;        /* TDC packets that are none of them, or whose time is invalid; left out */
+    uint64_t other_chips; /* pixels of chips that are not asked for, or have no place; left out */
+    uint64_t edges[4];    /* tpx3: TDC packets of slc_io_pixels_edge, from TDC1_RISE on */
+    uint64_t no_edges;    /* TDC packets that are none of them, or whose time is invalid; left out */
+    uint64_t masked,
+        uncalibrated;         /* pixels of the mask, left out; whose energy is not known and taken as 0 */
     uint64_t skipped;         /* tpx3: bytes passed over where a chunk should begin */
     uint64_t empty;           /* CSV: charges that are empty or NaN; they are read as 0 */
     uint64_t damaged;         /* packets or lines that were left out */

@@ -246,8 +246,9 @@ typedef struct slc_flow_pixel_setup {
     double accept_begin, accept_end;    /* seconds */
     const slc_io_pixels_layout *layout; /* as in slc_io_pixels_options, both */
     const uint8_t *chips;
+    slc_io_pixels_tables *tables; /* the same; of this flow alone */
     /* Clusters for which this holds are kept: "size>=3,mass>50", columns of clusters with numbers, up to 16;
-     * `labels` count the others, too. NULL: all */
+     * `labels` count the others, too; with a calibration also "energy_kev". NULL: all */
     const char *filter;
 } slc_flow_pixel_setup;
 /* Triggers in the order of time, each with its clusters, which are one behind the other. */
@@ -293,6 +294,8 @@ typedef struct slc_flow_pixel_result {
     const int64_t *shot;
     const double *since_trigger_ns;
     slc_flow_pixel_shots shots; /* that are complete: no later cluster is of them */
+    const double
+        *energy_kev; /* of each cluster, with a calibration and SLC_PIXEL_MASS, whose mass is in eV */
 } slc_flow_pixel_result;
 SLC_API extern const slc_flow_chain slc_flow_pixel;
 

@@ -17,7 +17,7 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING, Any, Literal, Union, overload
 
 from ._core import (
@@ -52,6 +52,9 @@ _TRIGGERS = ("tdc1-rise", "tdc1-fall", "tdc2-rise", "tdc2-fall")
 Features = Union[str, Iterable[str], None]
 #: Ticks (an integer), seconds (a float), or a text as "100ns", "2us", "64ticks".
 Time = Union[int, float, str]
+
+#: A file or folder, or four files.
+Files = Union[str, "os.PathLike[str]", Sequence[Any]]
 
 _SECONDS = {"ns": 1e-9, "us": 1e-6, "ms": 1e-3, "s": 1.0}
 
@@ -97,6 +100,12 @@ def _accept(accept: tuple[Time, Time] | None, trigger: str | None) -> tuple[int,
     if not 0 <= bounds[0] < bounds[1]:
         raise UsageError(f"accept is to be a time since the trigger and a later one, as ('0us', '30us'), not {accept!r}")
     return number, bounds[0], bounds[1]
+
+
+def _places(layout: Any, chips: Iterable[int] | None, mask: Any, calibration: Files | None) -> tuple[Any, ...]:
+    if calibration is not None and not isinstance(calibration, (str, os.PathLike)):
+        calibration = ",".join(os.fspath(one) for one in calibration)
+    return layout, None if chips is None else tuple(chips), mask, calibration
 
 
 def _choices(
@@ -191,6 +200,10 @@ def open(
     *,
     shape: tuple[int, int] | None = None,
     tick_seconds: float = 0.0,
+    layout: str | os.PathLike[str] | None = None,
+    chips: Iterable[int] | None = None,
+    mask: str | os.PathLike[str] | None = None,
+    calibration: Files | None = None,
     batch: int = 65536,
     on_fault: OnFault = "warn",
     progress: Progress = None,
@@ -200,9 +213,10 @@ def open(
     A batch has ``pixels`` (``x``, ``y``, and as the file has them ``z``, ``charge``, ``time`` in ticks), up to ``batch`` of them, whole
     frames if there are such (each an event; of others a batch is one), and ``about``: a dict of format, width and height (0:
     unknown), tick_seconds (0: unknown), frames, stream. ``shape``: of the sensor, which says where the matrix indices of a .t3pa
-    are; ``tick_seconds``: of CSV and NPY. What is damaged is left out and counted: a ``DamageWarning`` at the end of the input.
+    are; ``tick_seconds``: of CSV and NPY. ``layout``, ``chips``, ``mask``, ``calibration``: as for :func:`open_clusters`. What is damaged is left out and counted: a ``DamageWarning`` at the end of the input.
     """
-    return pixel_open(common(paths, batch, 1, on_fault, progress), shape, float(tick_seconds))
+    places = _places(layout, chips, mask, calibration)
+    return pixel_open(common(paths, batch, 1, on_fault, progress), shape, float(tick_seconds), *places)
 
 
 def open_clusters(
@@ -221,6 +235,8 @@ def open_clusters(
     filter: str | None = None,
     layout: str | os.PathLike[str] | None = None,
     chips: Iterable[int] | None = None,
+    mask: str | os.PathLike[str] | None = None,
+    calibration: Files | None = None,
     trigger: Trigger | None = None,
     accept: tuple[Time, Time] | None = None,
     algorithm: str = "auto",
@@ -247,6 +263,10 @@ def open_clusters(
     ``layout`` (.tpx3): where chips lie, "quad", "row" (the default), with a gap as "quad+2", or a file with a chip a line; ``chips``: numbers
     of those whose pixels are read.
 
+    ``mask``: a file with x and y of a pixel in each line; these are left out and counted. ``calibration``: a, b, c and t of each pixel: a
+    folder with caliba.txt, calibb.txt, calibc.txt and calibt.txt, one file, or four. Charges are then energies in eV, as is ``mass``;
+    a batch has ``energies`` beside the clusters, with ``energy_kev``. Pixels without a calibration have none and are counted.
+
     ``trigger`` (.tpx3): an edge at an input of the readout. Each cluster is of the last one before its first pixel: ``since`` of a
     batch has, beside ``clusters``, ``shot`` (number of the trigger, -1 before the first) and ``since_trigger_ns``; ``shots`` the
     triggers that are complete: ``shot``, ``trigger_time`` (sixths of a tick, 25 ns / 96), ``counter`` and, of their clusters among all
@@ -270,8 +290,7 @@ def open_clusters(
         labels,
         _wants_times(asked),
         *_accept(accept, trigger),
-        layout,
-        None if chips is None else tuple(chips),
+        *_places(layout, chips, mask, calibration),
         filter,
     )
 

@@ -38,6 +38,7 @@ typedef struct pixel_setup {
     slc_io_pixels_options options; /* of reading alone */
     slc_io_pixels_layout layout;
     uint8_t chips[SLC_IO_PIXELS_CHIPS / 8];
+    slc_io_pixels_tables *tables; /* or NULL */
     duration window, disorder;
     bool sorted, times_asked;
     bool decided, has_times; /* by the first input: without times no features of them */
@@ -47,7 +48,7 @@ typedef struct pixel_setup {
     /* Of all. */
     uint64_t pixels, clusters, damaged, outside, late, outliers, resets, early, untimed, skipped, empty;
     uint64_t triggers, lost_triggers, repeated, unordered, before, not_accepted, no_edges, other_chips,
-        filtered;
+        filtered, masked, uncalibrated;
     char filter[512];
 } pixel_setup;
 
@@ -62,12 +63,18 @@ typedef struct pixel_since {
     const double *since_trigger_ns;
 } pixel_since;
 
+typedef struct pixel_energies {
+    slc_columns head; /* the clusters' */
+    const double *energy_kev;
+} pixel_energies;
+
 /* What an item's columns are, in its own memory. */
 typedef struct pixel_user {
     uint32_t features, with;
     slc_schema pixels, clusters;
     pixel_labels labels;
     pixel_since since;
+    pixel_energies energies;
     slc_column pixel_columns[SLC_PIXEL_COLUMNS], cluster_columns[SLC_PIXEL_CLUSTER_COLUMNS];
 } pixel_user;
 
@@ -78,6 +85,10 @@ void pixel_faults(const slc_flow_item *item, slc_faults *into);
 void pixel_end(running *r, const slc_flow_item *end, core_lines *lines);
 bool pixel_totals(const running *r, PyObject *dict);
 slc_status pixel_judge(const running *r, const pixel_setup *s, const slc_flow_item *item, slc_error *error);
+void pixel_free(void *setup);
+/* Arguments layout, chips, mask, calibration, in that order, into the setup of both flows. */
+enum { PIXEL_LAYOUT, PIXEL_CHIPS, PIXEL_MASK, PIXEL_CALIBRATION, PIXEL_PLACES };
+bool pixel_take_places(core_state *state, PyObject *const *values, pixel_setup *s);
 PyObject *pixel_about(const slc_io_pixels_info *about);
 
 /* py_pixel_flow.c, py_pixel_read.c */

@@ -35,6 +35,10 @@ static void tell_reading(const pixel_setup *s, const char *path, core_lines *lin
     note(lines, path, c->untimed,
          "pixels have no time of arrival, as the chip counted events (packets 0xa), and were left out");
     note(lines, path, c->empty, "pixels have no charge; it is taken as 0");
+    note(lines, path, c->uncalibrated,
+         "pixels have no calibration, or no energy by it; their energy is taken as 0");
+    note(lines, path, c->other_chips,
+         "pixels are of chips that were not asked for, or have no place, and were left out");
     if (c->pixels == 0) {
         core_tell(lines, "%s: there are no pixels in it", path);
     }
@@ -43,8 +47,6 @@ static void tell_reading(const pixel_setup *s, const char *path, core_lines *lin
 static void tell_triggers(const pixel_setup *s, const char *path, core_lines *lines)
 {
     const slc_flow_pixel_totals *t = &s->totals;
-    note(lines, path, s->counts.other_chips,
-         "pixels are of chips that were not asked for, or have no place, and were left out");
     note(lines, path, s->counts.no_edges,
          "TDC packets are of no known edge or have an invalid time, and were left out");
     if (s->flow.trigger != SLC_IO_PIXELS_NO_EDGE && t->triggers == 0) {
@@ -96,6 +98,8 @@ static void add_up(pixel_setup *s)
     s->no_edges += s->counts.no_edges;
     s->other_chips += s->counts.other_chips;
     s->filtered += s->totals.filtered;
+    s->masked += s->counts.masked;
+    s->uncalibrated += s->counts.uncalibrated;
     s->counts = (slc_io_pixels_counts){.bytes = 0};
     s->totals = (slc_flow_pixel_totals){.frames = 0};
 }
@@ -121,6 +125,7 @@ bool pixel_totals(const running *r, PyObject *dict)
            core_put_u64(dict, "outliers", s.outliers) && core_put_u64(dict, "resets", s.resets) &&
            core_put_u64(dict, "closed_early", s.early) && core_put_u64(dict, "tdc_invalid", s.no_edges) &&
            core_put_u64(dict, "other_chips", s.other_chips) && core_put_u64(dict, "filtered", s.filtered) &&
+           core_put_u64(dict, "masked", s.masked) && core_put_u64(dict, "uncalibrated", s.uncalibrated) &&
            (s.flow.trigger == SLC_IO_PIXELS_NO_EDGE ||
             (core_put_u64(dict, "triggers", s.triggers) &&
              core_put_u64(dict, "triggers_lost", s.lost_triggers) &&
@@ -156,6 +161,7 @@ static slc_status take_clusters(running *r, slc_flow_item *item, slc_error *erro
     pixel_user *user = item->user;
     pixel_know_columns(user, s->config.features, result->about.with);
     user->labels = (pixel_labels){result->pixels.head, result->label};
+    user->energies = (pixel_energies){result->clusters.head, result->energy_kev};
     user->since = (pixel_since){result->clusters.head, result->shot, result->since_trigger_ns};
     return pixel_judge(r, s, item, error);
 }
@@ -199,6 +205,18 @@ static const void *find_since(const running *r, const slc_flow_item *item, const
     (void)r;
     *schema = &since_schema;
     return &((const pixel_user *)item->user)->since;
+}
+
+/* With a calibration, beside the clusters, whose mass is in eV. */
+static const slc_column energy_columns[] = {
+    {"energy_kev", "keV", offsetof(pixel_energies, energy_kev), SLC_TYPE_F64}};
+static const slc_schema energy_schema = {"energies", energy_columns, 1};
+
+static const void *find_energies(const running *r, const slc_flow_item *item, const slc_schema **schema)
+{
+    (void)r;
+    *schema = &energy_schema;
+    return &((const pixel_user *)item->user)->energies;
 }
 
 static const void *find_shots(const running *r, const slc_flow_item *item, const slc_schema **schema)
@@ -256,10 +274,12 @@ static const group cluster_groups[] = {
     {"labels", .find = find_labels, .with = "labels=True", .bit = 1},
     {"since", .find = find_since, .with = "trigger=\"tdc1-rise\"", .bit = 2},
     {"shots", .find = find_shots, .with = "trigger=\"tdc1-rise\"", .bit = 2},
+    {"energies", .find = find_energies, .with = "calibration=\"FOLDER\"", .bit = 4},
     {.name = NULL}};
 static const char *const cluster_names[] = {"about", "frames", NULL};
 static const core_chain cluster_chain = {.flow = &slc_flow_pixel,
                                          .groups = cluster_groups,
+                                         .free = pixel_free,
                                          .faults = pixel_faults,
                                          .take = take_clusters,
                                          .end = pixel_end,
@@ -363,41 +383,6 @@ static bool take_duration(core_state *state, PyObject *value, const char *name, 
     return true;
 }
 
-/* None, or a text: a word or the name of a file. */
-static bool take_layout(core_state *state, PyObject *value, pixel_setup *s)
-{
-    slc_error error = {.status = SLC_OK};
-    PyObject *bytes = NULL;
-    if (value == Py_None) {
-        return true;
-    }
-    if (!PyUnicode_FSConverter(value, &bytes)) {
-        return false;
-    }
-    const slc_status status = slc_io_pixels_layout_read(PyBytes_AsString(bytes), &s->layout, &error);
-    Py_DECREF(bytes);
-    s->flow.layout = &s->layout;
-    if (status != SLC_OK) {
-        (void)core_raise(state, status, &error);
-    }
-    return status == SLC_OK;
-}
-
-/* None, or a tuple of numbers. */
-static bool take_chips(core_state *state, PyObject *value, pixel_setup *s)
-{
-    const Py_ssize_t n = value != Py_None ? PyTuple_Size(value) : 0;
-    for (Py_ssize_t i = 0; i < n; i++) {
-        uint64_t chip = 0;
-        if (!core_take_u64(state, PyTuple_GetItem(value, i), "chips", SLC_IO_PIXELS_CHIPS - 1, &chip)) {
-            return false;
-        }
-        s->chips[chip / 8] |= (uint8_t)(1U << chip % 8);
-    }
-    s->flow.chips = value != Py_None ? s->chips : NULL;
-    return n >= 0;
-}
-
 /* None, or a text. */
 static bool take_filter(core_state *state, PyObject *value, pixel_setup *s)
 {
@@ -432,14 +417,13 @@ enum {
     TRIGGER,
     ACCEPT_BEGIN,
     ACCEPT_END,
-    LAYOUT,
-    CHIPS,
-    FILTER,
+    PLACES,
+    FILTER = PLACES + PIXEL_PLACES,
     ARGUMENTS
 };
 
 /* pixel_open_clusters(common, connectivity, …, shape, time_window, disorder, sorted, max_open, tick_seconds,
- * labels, times_asked, trigger, accept_begin, accept_end, layout, chips, filter): see
+ * labels, times_asked, trigger, accept_begin, accept_end, layout, chips, mask, calibration, filter): see
  * sluice.pixel.open_clusters. */
 PyObject *pixel_open_clusters(PyObject *module, PyObject *const *arguments, Py_ssize_t n)
 {
@@ -447,7 +431,7 @@ PyObject *pixel_open_clusters(PyObject *module, PyObject *const *arguments, Py_s
     opening o;
     uint64_t max_open = 0, trigger = 0;
     if (n != ARGUMENTS) {
-        PyErr_SetString(PyExc_TypeError, "pixel_open_clusters() takes twenty arguments");
+        PyErr_SetString(PyExc_TypeError, "pixel_open_clusters() takes twenty-two arguments");
         return NULL;
     }
     pixel_setup *s = calloc(1, sizeof *s);
@@ -467,14 +451,15 @@ PyObject *pixel_open_clusters(PyObject *module, PyObject *const *arguments, Py_s
         !core_take_u64(state, arguments[TRIGGER], "trigger", SLC_IO_PIXELS_EDGES - 1, &trigger) ||
         !core_take_double(arguments[ACCEPT_BEGIN], "accept", &s->flow.accept_begin) ||
         !core_take_double(arguments[ACCEPT_END], "accept", &s->flow.accept_end) ||
-        !take_layout(state, arguments[LAYOUT], s) || !take_chips(state, arguments[CHIPS], s) ||
-        !take_filter(state, arguments[FILTER], s)) {
+        !pixel_take_places(state, arguments + PLACES, s) || !take_filter(state, arguments[FILTER], s)) {
         return core_flow_drop(&o);
     }
     s->config.exec.threads = o.config.exec.threads;
     s->flow.trigger = (slc_io_pixels_edge)trigger;
     s->flow.accepting = s->flow.accept_begin < s->flow.accept_end;
-    o.running->has = (s->flow.labels ? 1 : 0) | (trigger > 0 ? 2 : 0);
+    const bool energies = arguments[PLACES + PIXEL_CALIBRATION] != Py_None;
+    o.running->has = (s->flow.labels ? 1 : 0) | (trigger > 0 ? 2 : 0) |
+                     (energies && (s->config.features & SLC_PIXEL_MASS) != 0 ? 4 : 0);
     s->flow.config = &s->config;
     s->flow.at_once = true;
     s->flow.max_open = (uint32_t)max_open;

@@ -157,6 +157,7 @@ static const group groups[] = {{"pixels", .find = find_pixels}, {.name = NULL}};
 static const char *const names[] = {"about", NULL};
 static const core_chain chain = {.flow = &reading,
                                  .groups = groups,
+                                 .free = pixel_free,
                                  .faults = pixel_faults,
                                  .take = take,
                                  .end = pixel_end,
@@ -164,14 +165,90 @@ static const core_chain chain = {.flow = &reading,
                                  .names = names,
                                  .totals = pixel_totals};
 
-/* pixel_open(common, shape, tick_seconds): see sluice.pixel.open. */
+/* ---- places of chips, and what is known of pixels ----------------------------------------------------- */
+
+/* None, or a text: a word or the name of a file. */
+static bool take_layout(core_state *state, PyObject *value, pixel_setup *s)
+{
+    slc_error error = {.status = SLC_OK};
+    PyObject *bytes = NULL;
+    if (value == Py_None) {
+        return true;
+    }
+    if (!PyUnicode_FSConverter(value, &bytes)) {
+        return false;
+    }
+    const slc_status status = slc_io_pixels_layout_read(PyBytes_AsString(bytes), &s->layout, &error);
+    Py_DECREF(bytes);
+    s->flow.layout = s->options.layout = &s->layout;
+    if (status != SLC_OK) {
+        (void)core_raise(state, status, &error);
+    }
+    return status == SLC_OK;
+}
+
+/* None, or a tuple of numbers. */
+static bool take_chips(core_state *state, PyObject *value, pixel_setup *s)
+{
+    const Py_ssize_t n = value != Py_None ? PyTuple_Size(value) : 0;
+    for (Py_ssize_t i = 0; i < n; i++) {
+        uint64_t chip = 0;
+        if (!core_take_u64(state, PyTuple_GetItem(value, i), "chips", SLC_IO_PIXELS_CHIPS - 1, &chip)) {
+            return false;
+        }
+        s->chips[chip / 8] |= (uint8_t)(1U << chip % 8);
+    }
+    s->flow.chips = s->options.chips = value != Py_None ? s->chips : NULL;
+    return n >= 0;
+}
+
+/* None, or texts. */
+static bool take_tables(core_state *state, PyObject *const *values, pixel_setup *s)
+{
+    slc_error error = {.status = SLC_OK};
+    PyObject *bytes[2] = {NULL, NULL};
+    bool good = true;
+    for (int i = 0; i < 2 && good; i++) {
+        PyObject *value = values[PIXEL_MASK + i];
+        good = value == Py_None || PyUnicode_FSConverter(value, &bytes[i]) != 0;
+    }
+    if (good && (bytes[0] != NULL || bytes[1] != NULL)) {
+        const slc_io_pixels_table_files files = {.mask = bytes[0] != NULL ? PyBytes_AsString(bytes[0]) : NULL,
+                                                 .calibration = bytes[1] != NULL ? PyBytes_AsString(bytes[1])
+                                                                                 : NULL};
+        const slc_status status = slc_io_pixels_tables_open(&files, &s->tables, &error);
+        s->flow.tables = s->options.tables = s->tables;
+        good = status == SLC_OK;
+        if (!good) {
+            (void)core_raise(state, status, &error);
+        }
+    }
+    Py_XDECREF(bytes[0]);
+    Py_XDECREF(bytes[1]);
+    return good;
+}
+
+bool pixel_take_places(core_state *state, PyObject *const *values, pixel_setup *s)
+{
+    return take_layout(state, values[PIXEL_LAYOUT], s) && take_chips(state, values[PIXEL_CHIPS], s) &&
+           take_tables(state, values, s);
+}
+
+void pixel_free(void *setup)
+{
+    pixel_setup *s = setup;
+    slc_io_pixels_tables_close(s->tables);
+    free(s);
+}
+
+/* pixel_open(common, shape, tick_seconds, layout, chips, mask, calibration): see sluice.pixel.open. */
 PyObject *pixel_open(PyObject *module, PyObject *const *arguments, Py_ssize_t n)
 {
     core_state *state = core_state_of(module);
     opening o;
     unsigned int height = 0, width = 0;
-    if (n != 3) {
-        PyErr_SetString(PyExc_TypeError, "pixel_open() takes three arguments");
+    if (n != 3 + PIXEL_PLACES) {
+        PyErr_SetString(PyExc_TypeError, "pixel_open() takes seven arguments");
         return NULL;
     }
     pixel_setup *s = calloc(1, sizeof *s);
@@ -180,7 +257,8 @@ PyObject *pixel_open(PyObject *module, PyObject *const *arguments, Py_ssize_t n)
     }
     if ((arguments[1] != Py_None &&
          !PyArg_ParseTuple(arguments[1], "II;shape is to be a pair, (height, width)", &height, &width)) ||
-        !core_take_double(arguments[2], "tick_seconds", &s->options.tick_seconds)) {
+        !core_take_double(arguments[2], "tick_seconds", &s->options.tick_seconds) ||
+        !pixel_take_places(state, arguments + 3, s)) {
         return core_flow_drop(&o);
     }
     s->options.height = height;

@@ -272,6 +272,43 @@ def test_triggers(tmp_path):
         _ = next(sluice.pixel.open_clusters(path)).since
 
 
+def test_energies_and_masks(tmp_path):
+    """Two clusters, one of them with a pixel that is not calibrated, in energy; the same with a pixel masked."""
+    path, mask, listed = tmp_path / "frames.csv", tmp_path / "mask.txt", tmp_path / "list.txt"
+    path.write_text("frame,x,y,charge\n0,1,1,100\n0,2,1,60\n0,2,2,30\n0,7,7,200\n")
+    mask.write_text("7 7\n")
+    a, b, c, t = (np.full((8, 8), value) for value in (2.0, 10.0, 50.0, 1.0))
+    a[2, 2] = 0
+    for name, values in zip("abct", (a, b, c, t)):
+        np.savetxt(tmp_path / f"calib{name}.txt", values)
+    four = [tmp_path / f"calib{name}.txt" for name in "abct"]
+    listed.write_text("".join(f"{x} {y} {a[y, x]} 10 50 1\n" for y in range(8) for x in range(8)))
+    np.save(tmp_path / "all.npy", np.array([a, b, c, t]))
+
+    def kev(tot):
+        return (2 + tot - 10 + np.sqrt((10 + 2 - tot) ** 2 + 4 * 2 * 50)) / 4
+
+    for calibration in (tmp_path, four, listed, str(tmp_path / "all.npy")):
+        with pytest.warns(sluice.DamageWarning, match="1 pixels have no calibration"):
+            with sluice.pixel.open_clusters(path, calibration=calibration) as reader:
+                batches = list(reader)
+                energies = [kev for one in batches for kev in one.energies.energy_kev.tolist()]
+                x = [x for one in batches for x in one.clusters.weighted_x.tolist()]
+                assert reader.totals["uncalibrated"] == 1
+        assert energies == pytest.approx([kev(100) + kev(60), kev(200)], abs=0.0011)
+        assert x == pytest.approx([(kev(100) + 2 * kev(60)) / (kev(100) + kev(60)), 7], abs=1e-4)
+    with pytest.warns(sluice.DamageWarning):
+        batch, *_ = list(sluice.pixel.open(path, mask=mask, calibration=four))
+    assert batch.pixels.charge.tolist() == pytest.approx([1000 * kev(100), 1000 * kev(60), 0], abs=0.5)
+    with sluice.pixel.open_clusters(path, mask=mask) as reader:
+        assert [size for one in reader for size in one.clusters.size.tolist()] == [3] and reader.totals["masked"] == 1
+        with pytest.raises(AttributeError, match="calibration="):
+            _ = next(iter(sluice.pixel.open_clusters(path))).energies
+    for wrong in ({"mask": listed}, {"calibration": mask}):
+        with pytest.raises(sluice.FormatError):
+            sluice.pixel.open_clusters(path, **wrong)
+
+
 def test_layouts(tmp_path):
     """A pixel of each of four chips, in the middle of the quad: one cluster there, three where they lie in a row."""
     path = tmp_path / "four.tpx3"
@@ -284,6 +321,8 @@ def test_layouts(tmp_path):
         with sluice.pixel.open_clusters(path, **options) as reader:
             return [size for batch in reader for size in batch.clusters.size.tolist()], reader
 
+    placed = next(iter(sluice.pixel.open(path, layout="quad", chips=[0, 3])))
+    assert sorted(zip(placed.pixels.x.tolist(), placed.pixels.y.tolist())) == [(255, 255), (256, 255)]
     assert sizes(layout="quad")[0] == [4] and sizes(layout="quad+2")[0] == [1, 1, 1, 1] and len(sizes()[0]) == 3
     listed = tmp_path / "list.txt"
     listed.write_text("0 0 0\n3 256 0 # no others\n")

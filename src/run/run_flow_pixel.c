@@ -17,6 +17,9 @@ static const slc_column number_columns[] = {
     {"frame", "index", offsetof(slc_pixel_numbers, frame), SLC_TYPE_I64},
 };
 static const slc_schema number_schema = {"numbers", number_columns, 3};
+static const slc_column energy_columns[] = {
+    {"energy_kev", "keV", offsetof(slc_pixel_energies, energy_kev), SLC_TYPE_F64}};
+static const slc_schema energy_schema = {"energies", energy_columns, 1};
 
 /* ---- items ------------------------------------------------------------------------------------- */
 
@@ -31,6 +34,7 @@ static void close_piece(slc_flow_item *item)
     slc_pixel_piece *p = item->result;
     clear_piece(p);
     slc_columns_clear(&number_schema, &p->numbers);
+    slc_columns_clear(&energy_schema, &p->energies);
     slc_pixel_shots_clear(p);
 }
 
@@ -111,8 +115,10 @@ static slc_status open_input(const void *setup, const slc_flow_config *config, c
 {
     const slc_flow_pixel_setup *pixel = setup;
     const slc_pixel_cluster_config *size = pixel->config;
-    slc_io_pixels_options known = {
-        .tick_seconds = pixel->tick_seconds, .layout = pixel->layout, .chips = pixel->chips};
+    slc_io_pixels_options known = {.tick_seconds = pixel->tick_seconds,
+                                   .layout = pixel->layout,
+                                   .chips = pixel->chips,
+                                   .tables = pixel->tables};
     if (pixel->sized) {
         known.width = slc_pixel_side(size->width);
         known.height = slc_pixel_side(size->height);
@@ -145,7 +151,7 @@ static slc_status open_input(const void *setup, const slc_flow_config *config, c
     }
     configure(in, config);
     if (pixel->filter != NULL) {
-        status = slc_pixel_filter_parse(pixel->filter, &in->clusters, &in->filter, error);
+        status = slc_pixel_filter_parse(pixel->filter, &in->clusters, in->about.energies, &in->filter, error);
     }
     if (status != SLC_OK) {
         close_input(in);
@@ -304,6 +310,7 @@ static slc_status read_piece(void *at, const slc_flow_config *config, slc_flow_i
     p->result.label = NULL;
     p->result.shot = NULL;
     p->result.since_trigger_ns = NULL;
+    p->result.energy_kev = NULL;
     p->first_pixel = in->n_read;
     p->frames_before = 0;
     slc_status status;
@@ -414,13 +421,31 @@ static void sum_clusters(slc_pixel_input *in, const slc_pixel_piece *p, slc_flow
     }
 }
 
+/* Of clusters as they are after all cuts. */
+static slc_status take_energies(slc_pixel_piece *p, slc_error *error)
+{
+    const slc_pixel_clusters *clusters = &p->result.clusters;
+    if (!p->of->about.energies || clusters->mass == NULL) {
+        return SLC_OK;
+    }
+    if (slc_columns_reserve(&energy_schema, &p->energies, clusters->head.size, 1) != SLC_OK) {
+        return slc_pixel_no_memory(error, "the energies");
+    }
+    for (size_t i = 0; i < clusters->head.size; i++) {
+        p->energies.energy_kev[i] = (double)clusters->mass[i] / 1000;
+    }
+    p->result.energy_kev = p->energies.energy_kev;
+    return SLC_OK;
+}
+
 static slc_status run(void *chain, const void *setup, slc_flow_item *item, slc_error *error)
 {
     slc_pixel_piece *p = item->result;
     (void)chain;
     (void)setup;
-    const slc_status status = p->result.is_stream ? slc_pixel_run_stream(p->of, p, error)
-                                                  : cluster_images(p->of, p, error);
+    slc_status status = p->result.is_stream ? slc_pixel_run_stream(p->of, p, error)
+                                            : cluster_images(p->of, p, error);
+    status = status == SLC_OK ? take_energies(p, error) : status;
     p->of->totals.clusters += p->result.clusters.head.size;
     p->result.totals = p->of->totals;
     if (status == SLC_OK) {

@@ -40,8 +40,8 @@ static const slc_column *find_column(const slc_schema *schema, const char *name,
     return NULL;
 }
 
-slc_status slc_pixel_filter_parse(const char *text, const slc_schema *schema, slc_pixel_filter *filter,
-                                  slc_error *error)
+slc_status slc_pixel_filter_parse(const char *text, const slc_schema *schema, bool energies,
+                                  slc_pixel_filter *filter, slc_error *error)
 {
     const char *at = text;
     filter->n = 0;
@@ -51,12 +51,14 @@ slc_status slc_pixel_filter_parse(const char *text, const slc_schema *schema, sl
         if (n == 0 || n > LONGEST || filter->n == SLC_PIXEL_TERMS) {
             break;
         }
-        const slc_column *column = find_column(schema, at, n);
+        static const char kev[] = "energy_kev";
+        const bool is_kev = energies && n == sizeof kev - 1 && memcmp(at, kev, n) == 0;
+        const slc_column *column = is_kev ? find_column(schema, "mass", 4) : find_column(schema, at, n);
         if (column == NULL) {
             return slc_fail(error, SLC_ERR_USAGE, "the filter '%.200s': the clusters have no column '%.*s'",
                             text, (int)n, at);
         }
-        *term = (slc_pixel_term){.column = *column};
+        *term = (slc_pixel_term){.column = *column, .is_kev = is_kev};
         at += n;
         char *end = NULL;
         if (!take_comparison(&at, term)) {
@@ -80,8 +82,9 @@ slc_status slc_pixel_filter_parse(const char *text, const slc_schema *schema, sl
 }
 
 /* Whole numbers beyond 2^53 are rounded. */
-static double value_of(const slc_pixel_clusters *clusters, const slc_column *column, size_t row)
+static double value_of(const slc_pixel_clusters *clusters, const slc_pixel_term *term, size_t row)
 {
+    const slc_column *column = &term->column;
     const char *data = slc_column_data(clusters, column);
     switch (column->type) {
     case SLC_TYPE_U16:
@@ -89,7 +92,8 @@ static double value_of(const slc_pixel_clusters *clusters, const slc_column *col
     case SLC_TYPE_U32:
         return ((const uint32_t *)(const void *)data)[row];
     case SLC_TYPE_U64:
-        return (double)((const uint64_t *)(const void *)data)[row];
+        return term->is_kev ? (double)((const uint64_t *)(const void *)data)[row] / 1000
+                            : (double)((const uint64_t *)(const void *)data)[row];
     case SLC_TYPE_I64:
         return (double)((const int64_t *)(const void *)data)[row];
     default:
@@ -138,7 +142,7 @@ uint64_t slc_pixel_filter_run(const slc_pixel_filter *filter, const slc_schema *
         }
         bool all = true;
         for (uint32_t i = 0; i < filter->n && all; i++) {
-            all = holds(&filter->term[i], value_of(clusters, &filter->term[i].column, row));
+            all = holds(&filter->term[i], value_of(clusters, &filter->term[i], row));
         }
         if (all) {
             slc_pixel_keep_row(schema, clusters, row, kept++);

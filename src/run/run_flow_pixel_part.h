@@ -26,6 +26,7 @@ typedef struct slc_pixel_term {
     slc_column column;
     slc_pixel_comparison comparison;
     double value;
+    bool is_kev; /* the column is in eV */
 } slc_pixel_term;
 enum { SLC_PIXEL_TERMS = 16 };
 typedef struct slc_pixel_filter {
@@ -101,6 +102,11 @@ typedef struct slc_pixel_since {
     double *since_trigger_ns;
 } slc_pixel_since;
 
+typedef struct slc_pixel_energies {
+    slc_columns head;
+    double *energy_kev;
+} slc_pixel_energies;
+
 typedef struct slc_pixel_piece {
     slc_flow_pixel_result result; /* first: it is what the item shows */
     slc_pixel_input *of;
@@ -112,6 +118,7 @@ typedef struct slc_pixel_piece {
     size_t first, n;        /* of a list that is sorted, in place of pixels of its own */
     slc_pixel_numbers numbers;
     slc_pixel_since since;
+    slc_pixel_energies energies;
     slc_io_pixels_trigger *triggers; /* that were read with it */
     size_t n_triggers, trigger_capacity;
 } slc_pixel_piece;
@@ -133,9 +140,10 @@ slc_status slc_pixel_reserve_clusters(slc_pixel_piece *piece, size_t n, uint32_t
 slc_status slc_pixel_run_stream(slc_pixel_input *in, slc_pixel_piece *piece, slc_error *error);
 
 /* A filter as it is written, over the columns of the schema; keeps those clusters for which it holds, and
- * tells how many are gone; row `kept` becomes row `row`. */
-slc_status slc_pixel_filter_parse(const char *text, const slc_schema *schema, slc_pixel_filter *filter,
-                                  slc_error *error);
+ * tells how many are gone; `energies`: there is
+ * energy_kev, of mass; row `kept` becomes row `row`. */
+slc_status slc_pixel_filter_parse(const char *text, const slc_schema *schema, bool energies,
+                                  slc_pixel_filter *filter, slc_error *error);
 uint64_t slc_pixel_filter_run(const slc_pixel_filter *filter, const slc_schema *schema,
                               slc_pixel_clusters *clusters);
 void slc_pixel_keep_row(const slc_schema *schema, slc_pixel_clusters *clusters, size_t row, size_t kept);

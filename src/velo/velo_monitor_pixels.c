@@ -5,6 +5,7 @@
  * does (next to the beam) by less than the factor that makes a pixel hot.
  */
 #include "velo/velo_monitor_pixels.h"
+#include "base/improbable.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -57,16 +58,10 @@ static double expect(const sums *s, const uint32_t *pixel, uint32_t c, uint32_t 
     return width > 0 ? count / width * width_of(c) : 0;
 }
 
-/* Is the probability of n or more below the limit, if `expected` are? Chernoff's bound decides most at once;
- * the rest of the sum follows from its first term. */
+/* Where no neighbour has any: as if all of them together had one. */
 static bool improbable(double n, double expected)
 {
-    if (expected <= 0) { /* no neighbour has any: as if all of them together had one */
-        expected = 1.0 / 288;
-    }
-    const double log_first = n * log(expected) - expected - lgamma(n + 1);
-    const double ratio = expected / (n + 1);
-    return ratio < 1 && log_first - log1p(-ratio) < log(SLC_VELO_HOT_CHANCE);
+    return slc_is_improbable(n, expected > 0 ? expected : 1.0 / 288, SLC_VELO_HOT_CHANCE);
 }
 
 static bool is_hot(uint32_t count, double expected)

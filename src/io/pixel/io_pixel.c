@@ -6,6 +6,7 @@
 #include "io/io_formats.h"
 #include "io/pixel/io_pixel_layout.h"
 #include "io/pixel/io_pixel_source.h"
+#include "io/pixel/io_pixel_tables.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -125,6 +126,13 @@ static slc_status apply_options(slc_io_pixels *file, slc_error *error)
         return slc_io_pixels_fail(file, error, SLC_ERR_USAGE, SLC_IO_NO_PLACE,
                                   "of the formats, .tpx3 alone tells of chips");
     }
+    if (options->tables != NULL && options->tables->calibrates) {
+        if ((file->info.with & SLC_PIXEL_CHARGE) == 0) {
+            return slc_io_pixels_fail(file, error, SLC_ERR_USAGE, SLC_IO_NO_PLACE,
+                                      "its pixels have no charges, which a calibration is of");
+        }
+        file->info.energies = true;
+    }
     if (options->layout != NULL) {
         file->info.width = options->layout->width;
         file->info.height = options->layout->height;
@@ -241,6 +249,7 @@ slc_status slc_io_pixels_read(slc_io_pixels *file, slc_pixels *pixels, size_t n,
     if (n == 0) {
         return SLC_OK;
     }
+    const uint32_t event = pixels->head.n_events;
     const size_t before = pixels->head.size, left = pixels->head.capacity - before;
     if (left == 0) {
         return slc_io_pixels_fail(file, error, SLC_ERR_CAPACITY, SLC_IO_NO_PLACE,
@@ -254,13 +263,19 @@ slc_status slc_io_pixels_read(slc_io_pixels *file, slc_pixels *pixels, size_t n,
     size_t read = 0;
     do {
         status = file->format->read(file, pixels, n < left ? n : left, &failure);
+        if (file->options.tables != NULL && pixels->head.size > before) {
+            const slc_status done = slc_io_pixels_tables_run(file->options.tables, pixels, before, event,
+                                                             &file->counts, &failure);
+            status = done != SLC_OK ? done : status;
+        }
         if (file->options.layout != NULL || file->options.chips != NULL) {
             file->counts.other_chips += slc_io_pixels_layout_run(&file->options, pixels, before);
         }
         read = pixels->head.size - before;
-    } while (read == 0 && status == SLC_OK && file->n_triggers < SLC_IO_PIXELS_TRIGGERS);
+    } while (read == 0 && status == SLC_OK && pixels->head.n_events == event &&
+             file->n_triggers < SLC_IO_PIXELS_TRIGGERS);
     file->counts.pixels += read;
-    if (status == SLC_END && file->counts.pixels == 0 && file->bad_rows > 0) {
+    if (status == SLC_END && file->counts.pixels == 0 && file->counts.masked == 0 && file->bad_rows > 0) {
         status = slc_io_pixels_fail(file, &failure, SLC_ERR_FORMAT, file->counts.damaged_offset,
                                     "no row could be read, and %llu are damaged; the first: %s",
                                     (unsigned long long)file->bad_rows, file->counts.damaged_reason);

@@ -1,0 +1,65 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Inside the readers of pixels: what is known of single pixels. The plane of 65536 x 65536 is cut into tiles
+ * of 256 x 256, the size of a chip, and there is memory for those of which anything is known.
+ */
+#ifndef SLUICE_IO_PIXEL_TABLES_H
+#define SLUICE_IO_PIXEL_TABLES_H
+
+#include <sluice/io_pixel.h>
+
+enum {
+    SLC_PIXEL_TILE = 256,
+    SLC_PIXEL_TILE_ALL = 256 * 256, /* pixels of a tile, and tiles of the plane */
+    SLC_PIXEL_TILES = 256           /* with calibrations, and with counts: as many as a readout has chips */
+};
+
+/* ToT = a E + b - c / (E - t), E in keV. a is 0 where there is none. */
+typedef struct slc_pixel_calibration {
+    double a, b, c, t;
+} slc_pixel_calibration;
+
+struct slc_io_pixels_tables {
+    bool calibrates, finds_hot;
+    uint64_t n_masked, n_calibrated;
+    uint32_t n_calibration_tiles, n_hit_tiles;
+    uint8_t *mask[SLC_PIXEL_TILE_ALL]; /* of a tile: a bit a pixel */
+    slc_pixel_calibration *calibration[SLC_PIXEL_TILE_ALL];
+    uint32_t *hits[SLC_PIXEL_TILE_ALL];
+};
+
+static inline uint32_t slc_pixel_tile_of(uint32_t x, uint32_t y)
+{
+    return y / SLC_PIXEL_TILE * SLC_PIXEL_TILE + x / SLC_PIXEL_TILE;
+}
+
+static inline uint32_t slc_pixel_in_tile(uint32_t x, uint32_t y)
+{
+    return y % SLC_PIXEL_TILE * SLC_PIXEL_TILE + x % SLC_PIXEL_TILE;
+}
+
+/* One more pixel. */
+slc_status slc_io_pixels_mask_put(slc_io_pixels_tables *tables, uint32_t x, uint32_t y, slc_error *error);
+slc_status slc_io_pixels_calibration_put(slc_io_pixels_tables *tables, uint32_t x, uint32_t y,
+                                         const slc_pixel_calibration *of, slc_error *error);
+
+/* Files; of memory, `name` stands in messages, and a zero follows the text. */
+slc_status slc_io_pixels_mask_parse(const char *text, size_t size, const char *name,
+                                    slc_io_pixels_tables *tables, slc_error *error);
+/* Of a list, or of 1 array. */
+slc_status slc_io_pixels_calibration_parse(const char *text, size_t size, const char *name,
+                                           slc_io_pixels_tables *tables, slc_error *error);
+/* Of four matrices, a, b, c and t. */
+slc_status slc_io_pixels_calibration_parse_four(const char *const text[4], const size_t size[4],
+                                                const char *const name[4], slc_io_pixels_tables *tables,
+                                                slc_error *error);
+slc_status slc_io_pixels_calibration_read(const char *path, slc_io_pixels_tables *tables, slc_error *error);
+
+/* The energy of a ToT in eV, rounded; false where there is none, or none from 0 to 2^32 - 1 eV. */
+bool slc_pixel_energy(const slc_pixel_calibration *calibration, uint32_t tot, uint32_t *ev);
+
+/* What is known, to pixels and events from `first` and `event` on. */
+slc_status slc_io_pixels_tables_run(slc_io_pixels_tables *tables, slc_pixels *pixels, size_t first,
+                                    uint32_t event, slc_io_pixels_counts *counts, slc_error *error);
+
+#endif
