@@ -130,6 +130,8 @@ int slc_cluster_choose_tables(slc_cluster_job *job, const slc_cli_command *comma
 bool slc_cluster_write_mask(slc_cluster_job *job);
 void slc_cluster_energy_column(slc_cluster_job *job);
 void slc_cluster_tables_notes(const slc_cluster_job *job, int i);
+/* Of an input whose pixels are all without an energy. */
+bool slc_cluster_tables_miss(const slc_cluster_job *job, const slc_cluster_input *done);
 void slc_cluster_mask_note(const slc_cluster_job *job);
 
 /* The words of --trigger, in the order of slc_io_pixels_edge; NULL after the last. */

@@ -252,6 +252,10 @@ static void tell_nothing(slc_cluster_job *job, const slc_cluster_input *done)
         slc_cli_say("cluster",
                     "%s: all of its %" PRIu64 " pixels are outside of the sensor: is --size right?", path,
                     done->totals.outside);
+    } else if (slc_cluster_tables_miss(job, done)) {
+        slc_cli_say("cluster",
+                    "%s: no pixel has a calibration or an energy by it: is --calibration of other chips?",
+                    path);
     } else {
         job->useful = true;
         return;

@@ -59,12 +59,20 @@ bool slc_cluster_write_mask(slc_cluster_job *job)
     return status == SLC_OK;
 }
 
+bool slc_cluster_tables_miss(const slc_cluster_job *job, const slc_cluster_input *done)
+{
+    return job->options->calibration != NULL && done->counts.pixels > 0 &&
+           done->counts.uncalibrated == done->counts.pixels;
+}
+
 void slc_cluster_tables_notes(const slc_cluster_job *job, int i)
 {
     const slc_io_pixels_counts *counts = &job->done[i].counts;
     if (counts->masked > 0) {
         slc_cli_say("cluster", "%s: %" PRIu64 " pixels were left out by --mask", job->inputs[i],
                     counts->masked);
+    } else if (job->options->mask != NULL && counts->pixels > 0) {
+        slc_cli_say("cluster", "%s: no pixel of --mask was hit", job->inputs[i]);
     }
     if (counts->uncalibrated > 0) {
         slc_cli_say("cluster",

@@ -183,6 +183,15 @@ static void test_refused(void **state)
     refused("1 2 x 4 5 6\n", false, "file: line 1: no number where one is needed");
     refused("1 2 3,5 4 5 6\n", false,
             "file: line 1: numbers have a point, and between them blanks, or one comma, everywhere");
+    refused("3 2 1 4 5 6\n1 2 nan 4 5 6\n", false,
+            "file: line 2: a, b, c and t are to be numbers: a pixel without them is left out");
+    refused("1 2 3 4 inf 6\n", false,
+            "file: line 1: a, b, c and t are to be numbers: a pixel without them is left out");
+    refused("nan 2 3 4 5 6\n", false,
+            "file: line 1: a calibrated pixel is x and y (0 to 65535), a, b, c and t");
+    refused("1 2 3 4 5 6\n# twice\n300 2 3 4 5 6\n1 2 3 4 5 6\n", false,
+            "file: line 4: the pixel at x 1, y 2 has a line before it");
+    refused("1 2 0 4 5 6\n1 2 3 4 5 6\n", false, "file: line 2: the pixel at x 1, y 2 has a line before it");
     refused("1 2 3 4 5 6", false, "file: line 1: the last line has no end: the file is cut");
     refused("1 2 0 4 5 6\n3 4 1 1 -1 0\n", false, "file: no pixel has a calibration with a > 0 and c >= 0");
     refused("", true, "file: line 1: the file is empty: a mask has a line for each pixel");

@@ -99,8 +99,17 @@ static slc_status parse_list(const char *text, size_t size, const char *name, sl
                 floor(v[0]) != v[0] || floor(v[1]) != v[1]) {
                 return wrong(&r, "a calibrated pixel is x and y (0 to 65535), a, b, c and t");
             }
+            if (!isfinite(v[2]) || !isfinite(v[3]) || !isfinite(v[4]) || !isfinite(v[5])) {
+                return wrong(&r, "a, b, c and t are to be numbers: a pixel without them is left out");
+            }
             const slc_pixel_calibration of = {v[2], v[3], v[4], v[5]};
-            status = slc_io_pixels_calibration_put(tables, (uint32_t)v[0], (uint32_t)v[1], &of, error);
+            status = slc_io_pixels_calibration_put_once(tables, (uint32_t)v[0], (uint32_t)v[1], &of, error);
+            if (status == SLC_END) {
+                char reason[96];
+                (void)snprintf(reason, sizeof reason, "the pixel at x %.0f, y %.0f has a line before it",
+                               v[0], v[1]);
+                return wrong(&r, reason);
+            }
         }
         r.at = newline + 1;
     }

@@ -70,6 +70,23 @@ slc_status slc_io_pixels_mask_put(slc_io_pixels_tables *tables, uint32_t x, uint
     return SLC_OK;
 }
 
+static slc_status need_tile(slc_io_pixels_tables *tables, slc_pixel_calibration **tile, slc_error *error)
+{
+    if (*tile != NULL) {
+        return SLC_OK;
+    }
+    if (tables->n_calibration_tiles == SLC_PIXEL_TILES) {
+        return slc_fail(error, SLC_ERR_FORMAT, "calibrations of more than %d chips of %d x %d",
+                        SLC_PIXEL_TILES, SLC_PIXEL_TILE, SLC_PIXEL_TILE);
+    }
+    *tile = calloc(SLC_PIXEL_TILE_ALL, sizeof **tile);
+    if (*tile == NULL) {
+        return slc_fail(error, SLC_ERR_MEMORY, "no memory for calibrations");
+    }
+    tables->n_calibration_tiles++;
+    return SLC_OK;
+}
+
 slc_status slc_io_pixels_calibration_put(slc_io_pixels_tables *tables, uint32_t x, uint32_t y,
                                          const slc_pixel_calibration *of, slc_error *error)
 {
@@ -79,20 +96,29 @@ slc_status slc_io_pixels_calibration_put(slc_io_pixels_tables *tables, uint32_t 
           isfinite(of->t))) {
         return SLC_OK;
     }
-    if (*tile == NULL) {
-        if (tables->n_calibration_tiles == SLC_PIXEL_TILES) {
-            return slc_fail(error, SLC_ERR_FORMAT, "calibrations of more than %d chips of %d x %d",
-                            SLC_PIXEL_TILES, SLC_PIXEL_TILE, SLC_PIXEL_TILE);
-        }
-        *tile = calloc(SLC_PIXEL_TILE_ALL, sizeof **tile);
-        if (*tile == NULL) {
-            return slc_fail(error, SLC_ERR_MEMORY, "no memory for calibrations");
-        }
-        tables->n_calibration_tiles++;
+    const slc_status status = need_tile(tables, tile, error);
+    if (status == SLC_OK) {
+        tables->n_calibrated += !((*tile)[slc_pixel_in_tile(x, y)].a > 0);
+        (*tile)[slc_pixel_in_tile(x, y)] = *of;
     }
-    tables->n_calibrated += !((*tile)[slc_pixel_in_tile(x, y)].a > 0);
-    (*tile)[slc_pixel_in_tile(x, y)] = *of;
-    return SLC_OK;
+    return status;
+}
+
+slc_status slc_io_pixels_calibration_put_once(slc_io_pixels_tables *tables, uint32_t x, uint32_t y,
+                                              const slc_pixel_calibration *of, slc_error *error)
+{
+    static const slc_pixel_calibration none = {.a = -1};
+    slc_pixel_calibration **tile = &tables->calibration[slc_pixel_tile_of(x, y)];
+    slc_status status = need_tile(tables, tile, error);
+    if (status != SLC_OK) {
+        return status;
+    }
+    slc_pixel_calibration *here = &(*tile)[slc_pixel_in_tile(x, y)];
+    if (here->a > 0 || here->a < 0) {
+        return SLC_END;
+    }
+    *here = none;
+    return slc_io_pixels_calibration_put(tables, x, y, of, error);
 }
 
 /* ---- pixels ------------------------------------------------------------------------------------- */

@@ -14,7 +14,7 @@ enum {
     SLC_PIXEL_TILES = 256           /* with calibrations, and with counts: as many as a readout has chips */
 };
 
-/* ToT = a E + b - c / (E - t), E in keV. a is 0 where there is none. */
+/* ToT = a E + b - c / (E - t), E in keV. a is not above 0 where there is none. */
 typedef struct slc_pixel_calibration {
     double a, b, c, t;
 } slc_pixel_calibration;
@@ -42,6 +42,9 @@ static inline uint32_t slc_pixel_in_tile(uint32_t x, uint32_t y)
 slc_status slc_io_pixels_mask_put(slc_io_pixels_tables *tables, uint32_t x, uint32_t y, slc_error *error);
 slc_status slc_io_pixels_calibration_put(slc_io_pixels_tables *tables, uint32_t x, uint32_t y,
                                          const slc_pixel_calibration *of, slc_error *error);
+/* SLC_END if the pixel was put by this before. */
+slc_status slc_io_pixels_calibration_put_once(slc_io_pixels_tables *tables, uint32_t x, uint32_t y,
+                                              const slc_pixel_calibration *of, slc_error *error);
 
 /* Files; of memory, `name` stands in messages, and a zero follows the text. */
 slc_status slc_io_pixels_mask_parse(const char *text, size_t size, const char *name,
