@@ -70,55 +70,65 @@ slc_status slc_io_pixels_mask_put(slc_io_pixels_tables *tables, uint32_t x, uint
     return SLC_OK;
 }
 
-static slc_status need_tile(slc_io_pixels_tables *tables, slc_pixel_calibration **tile, slc_error *error)
+/* The pixel's, of a tile that there is from now on; NULL without room for it. */
+static slc_pixel_calibration *need_place(slc_io_pixels_tables *tables, uint32_t x, uint32_t y,
+                                         slc_status *status, slc_error *error)
 {
-    if (*tile != NULL) {
-        return SLC_OK;
+    slc_pixel_calibration **tile = &tables->calibration[slc_pixel_tile_of(x, y)];
+    if (*tile == NULL && tables->n_calibration_tiles == SLC_PIXEL_TILES) {
+        *status = slc_fail(error, SLC_ERR_FORMAT, "calibrations of more than %d chips of %d x %d",
+                           SLC_PIXEL_TILES, SLC_PIXEL_TILE, SLC_PIXEL_TILE);
+        return NULL;
     }
-    if (tables->n_calibration_tiles == SLC_PIXEL_TILES) {
-        return slc_fail(error, SLC_ERR_FORMAT, "calibrations of more than %d chips of %d x %d",
-                        SLC_PIXEL_TILES, SLC_PIXEL_TILE, SLC_PIXEL_TILE);
-    }
-    *tile = calloc(SLC_PIXEL_TILE_ALL, sizeof **tile);
     if (*tile == NULL) {
-        return slc_fail(error, SLC_ERR_MEMORY, "no memory for calibrations");
+        *tile = calloc(SLC_PIXEL_TILE_ALL, sizeof **tile);
+        if (*tile == NULL) {
+            *status = slc_fail(error, SLC_ERR_MEMORY, "no memory for calibrations");
+            return NULL;
+        }
+        tables->n_calibration_tiles++;
     }
-    tables->n_calibration_tiles++;
-    return SLC_OK;
+    return *tile + slc_pixel_in_tile(x, y);
+}
+
+/* Where c is negative the curve has a pole above t, and a charge two energies or none. */
+static bool is_good(const slc_pixel_calibration *of)
+{
+    return of->a > 0 && of->c >= 0 && isfinite(of->a) && isfinite(of->b) && isfinite(of->c) &&
+           isfinite(of->t);
 }
 
 slc_status slc_io_pixels_calibration_put(slc_io_pixels_tables *tables, uint32_t x, uint32_t y,
                                          const slc_pixel_calibration *of, slc_error *error)
 {
-    slc_pixel_calibration **tile = &tables->calibration[slc_pixel_tile_of(x, y)];
-    /* Where c is negative the curve has a pole above t, and a charge two energies or none. */
-    if (!(of->a > 0 && of->c >= 0 && isfinite(of->a) && isfinite(of->b) && isfinite(of->c) &&
-          isfinite(of->t))) {
+    if (!is_good(of)) {
         return SLC_OK;
     }
-    const slc_status status = need_tile(tables, tile, error);
-    if (status == SLC_OK) {
-        tables->n_calibrated += !((*tile)[slc_pixel_in_tile(x, y)].a > 0);
-        (*tile)[slc_pixel_in_tile(x, y)] = *of;
+    slc_status status = SLC_OK;
+    slc_pixel_calibration *here = need_place(tables, x, y, &status, error);
+    if (here == NULL) {
+        return status;
     }
-    return status;
+    tables->n_calibrated += !(here->a > 0);
+    *here = *of;
+    return SLC_OK;
 }
 
 slc_status slc_io_pixels_calibration_put_once(slc_io_pixels_tables *tables, uint32_t x, uint32_t y,
                                               const slc_pixel_calibration *of, slc_error *error)
 {
     static const slc_pixel_calibration none = {.a = -1};
-    slc_pixel_calibration **tile = &tables->calibration[slc_pixel_tile_of(x, y)];
-    slc_status status = need_tile(tables, tile, error);
-    if (status != SLC_OK) {
+    slc_status status = SLC_OK;
+    slc_pixel_calibration *here = need_place(tables, x, y, &status, error);
+    if (here == NULL) {
         return status;
     }
-    slc_pixel_calibration *here = &(*tile)[slc_pixel_in_tile(x, y)];
     if (here->a > 0 || here->a < 0) {
         return SLC_END;
     }
-    *here = none;
-    return slc_io_pixels_calibration_put(tables, x, y, of, error);
+    *here = is_good(of) ? *of : none;
+    tables->n_calibrated += is_good(of);
+    return SLC_OK;
 }
 
 /* ---- pixels ------------------------------------------------------------------------------------- */
