@@ -286,6 +286,7 @@ static slc_status open_output(job *j)
         }
     }
     config.factors = j->factors;
+    config.corrections = j->kept != 0 ? &j->corrections : NULL;
     config.form = o->to >= TO_ARROW ? slc_pet_columns_form((size_t)(o->to - TO_ARROW), o->output) : NULL;
     return slc_io_pet_list_create(o->output, j->to, &config, &j->writer, &j->error);
 }
@@ -300,7 +301,9 @@ static slc_status pass_on(job *j, char *path)
         if (status != SLC_OK) {
             break;
         }
+        slc_pet_list_corrections_take(j);
         if (j->options->prompts) {
+            slc_pet_list_corrections_keep_prompts(j);
             slc_pet_keep_prompts(&j->pairs);
         }
         if (j->image != NULL) {
@@ -366,6 +369,7 @@ static void put(const job *j, const char *path, slc_cli_tree *tree)
     if (a->left_out[0] != '\0') {
         slc_cli_put(tree, "not_read", (const char *)a->left_out);
     }
+    slc_pet_list_corrections_put(j, tree);
     if (j->from == SLC_IO_PET_HDF5) {
         slc_cli_put_integer(tree, "start_ps", a->start_ps);
         slc_cli_put_bool(tree, "start_is_told", !a->start_is_found);
@@ -386,6 +390,7 @@ static bool tell(const job *j, const char *path)
     static const slc_cli_line lines[] = {
         {NULL, "{file}\n  format       {format}\n  prompts      {prompts}\n  delayeds     {delayeds}", NULL},
         {NULL, "  time tags    {time_tags}\n  other        {other}\n  seconds      {seconds|.6f}", NULL},
+        {NULL, "  of each pair {.corrections}", ".corrections"},
         {NULL, "  written      {written} to {.output}\n  left out     {left_out}", "to"},
     };
     slc_cli_tree tree = slc_cli_tree_new("pet list");
@@ -427,6 +432,9 @@ static slc_status open_all(job *j, const char *path, int *settled)
     }
     if (status == SLC_OK && j->options->to != 0) {
         *settled = settle(j, path);
+        if (*settled == SLC_CLI_GO_ON) {
+            *settled = slc_pet_list_corrections_settle(COMMAND, j, path);
+        }
         status = *settled == SLC_CLI_GO_ON ? open_output(j) : SLC_OK;
     }
     return status;

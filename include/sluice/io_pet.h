@@ -250,6 +250,8 @@ typedef struct slc_io_pet_list_config {
     bool singles;                   /* it is of singles, and of no pairs: slc_io_pet_list_singles */
     const slc_pet_factors *factors; /* attenuation and normalisation of each pair: castor alone. NULL: none */
     const slc_pet_pair_randoms *randoms; /* each pair's, after its _finish: castor, yrt, hdf5. NULL: none */
+    /* Of the rows that each _write is given, looked at there: io_pet_factors.h. NULL: none. */
+    const struct slc_io_pet_list_corrections *corrections;
 } slc_io_pet_list_config;
 SLC_API void slc_io_pet_list_config_default(slc_io_pet_list_config *config);
 
@@ -312,6 +314,7 @@ typedef struct slc_io_pet_list_about {
     const float *efficiency;
     slc_pet_multiples prompt_multiples, delayed_multiples;
     char left_out[256]; /* what it holds and is not read, in words: "3 singleEvents"; "": nothing */
+    const struct slc_io_pet_list_corrections *corrections; /* of the rows read last; until it is closed */
 } slc_io_pet_list_about;
 SLC_API void slc_io_pet_list_about_of(const slc_io_pet_list *input, slc_io_pet_list_about *about);
 

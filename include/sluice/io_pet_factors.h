@@ -34,6 +34,25 @@ SLC_API slc_status slc_io_write_pet_factors(const char *path, const slc_io_pet_f
 /* The names of the two, as slc_io_pet_list_file has them. */
 SLC_API char *slc_io_pet_factors_file(const char *path, size_t i);
 
+/* What a list has of each pair beside its columns. value[k] is NULL where it has none, else as long as the
+ * rows: of slc_io_pet_list_about.corrections those that the last slc_io_pet_list_read appended, in their
+ * order, where the caller may change them; of slc_io_pet_list_config.corrections those of each
+ * slc_io_pet_list_write. Which are NULL is known from _open, and has to be at _create. CASToR and HDF5 have
+ * them all, YRT-PET randoms alone, and with time of flight alone; of the others _create tells
+ * SLC_ERR_UNSUPPORTED. None may be there twice: from `factors` or `randoms`, too (SLC_ERR_USAGE). */
+enum {
+    SLC_IO_PET_ATTENUATION = 0, /* a factor, 1 or more */
+    SLC_IO_PET_SCATTER,         /* counts a second; so are */
+    SLC_IO_PET_RANDOMS,
+    SLC_IO_PET_NORMALISATION, /* a factor */
+    SLC_IO_PET_CORRECTIONS
+};
+typedef struct slc_io_pet_list_corrections {
+    float *value[SLC_IO_PET_CORRECTIONS];
+} slc_io_pet_list_corrections;
+/* "attenuation", "scatter_hz", "randoms_hz", "normalisation": columns of HDF5; NULL beyond. */
+SLC_API const char *slc_io_pet_correction_name(size_t i);
+
 /* Pairs of a list that were written with a normalisation factor of 0, which CASToR passes over, as a crystal
  * of theirs is dead. */
 SLC_API uint64_t slc_io_pet_list_dead(const slc_io_pet_list_writer *writer);

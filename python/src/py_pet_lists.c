@@ -15,6 +15,7 @@ static const char list_kind[] = "sluice.pet.list", writer_kind[] = "sluice.pet.l
 typedef struct list {
     pet_handle head;
     slc_io_pet_list *input;
+    size_t rows; /* that were read last */
 } list;
 
 static void list_drop(void *memory)
@@ -87,12 +88,39 @@ static PyObject *list_read(PyObject *module, PyObject *arguments)
         PyThreadState *const thread = PyEval_SaveThread();
         status = slc_io_pet_list_read(l->input, (size_t)most, &rows->of.pairs, &error);
         PyEval_RestoreThread(thread);
+        l->rows = status == SLC_OK ? rows->of.pairs.head.size : 0;
         if (status == SLC_OK) {
             made = pet_rows_give(core_state_of(module), rows);
         } else {
             pet_rows_free(rows);
             made = status == SLC_END ? Py_NewRef(Py_None) : core_raise(core_state_of(module), status, &error);
         }
+    }
+    pet_leave(l);
+    return made;
+}
+
+/* pet_list_corrections(list): of the rows that were read last, {name: bytes of float32}. */
+static PyObject *list_corrections(PyObject *module, PyObject *capsule)
+{
+    (void)module;
+    list *l = pet_enter(capsule, list_kind);
+    PyObject *made = l != NULL ? PyDict_New() : NULL;
+    if (l == NULL) {
+        return NULL;
+    }
+    slc_io_pet_list_about a;
+    slc_io_pet_list_about_of(l->input, &a);
+    const char *name;
+    for (size_t k = 0; made != NULL && (name = slc_io_pet_correction_name(k)) != NULL; k++) {
+        const char *value = (const char *)a.corrections->value[k];
+        PyObject *bytes = value != NULL
+                              ? PyBytes_FromStringAndSize(value, (Py_ssize_t)(l->rows * sizeof(float)))
+                              : NULL;
+        if (value != NULL && (bytes == NULL || PyDict_SetItemString(made, name, bytes) != 0)) {
+            Py_CLEAR(made);
+        }
+        Py_XDECREF(bytes);
     }
     pet_leave(l);
     return made;
@@ -169,6 +197,8 @@ typedef struct list_writer {
     uint64_t left_out;
     bool partial;    /* so is this */
     PyObject *chain; /* whose randoms are written; NULL: none */
+    slc_io_pet_list_corrections
+        corrections; /* of the rows of a call; at _create not NULL, where there are any */
 } list_writer;
 
 static void writer_drop(void *memory)
@@ -225,17 +255,19 @@ static bool take_config(PyObject *tuple, slc_io_pet_list_config *config, slc_exe
     return true;
 }
 
-/* pet_list_create(path, format, config, has a checksum, chain with randoms or None) */
+/* pet_list_create(path, format, config, has a checksum, chain with randoms or None, corrections: a bit for
+ * each) */
 static PyObject *list_create(PyObject *module, PyObject *arguments)
 {
     PyObject *path, *tuple, *randoms;
     slc_error error = {SLC_OK, ""};
     slc_io_pet_list_config config;
     slc_exec exec;
-    unsigned int format = 0;
+    unsigned int format = 0, corrections = 0;
     int summed = 0;
+    float there = 0;
     list_writer *w = NULL;
-    if (PyArg_ParseTuple(arguments, "OIOpO", &path, &format, &tuple, &summed, &randoms) == 0 ||
+    if (PyArg_ParseTuple(arguments, "OIOpOI", &path, &format, &tuple, &summed, &randoms, &corrections) == 0 ||
         !take_config(tuple, &config, &exec)) {
         return NULL;
     }
@@ -249,6 +281,10 @@ static PyObject *list_create(PyObject *module, PyObject *arguments)
     if (capsule != NULL) {
         config.checksum = summed ? &w->checksum : NULL;
         config.partial = &w->partial;
+        for (size_t k = 0; k < SLC_IO_PET_CORRECTIONS; k++) {
+            w->corrections.value[k] = (corrections >> k & 1) != 0 ? &there : NULL;
+        }
+        config.corrections = corrections != 0 ? &w->corrections : NULL;
         w->chain = randoms != Py_None ? Py_NewRef(randoms) : NULL;
         slc_status status;
         PyThreadState *const thread = PyEval_SaveThread();
@@ -264,16 +300,37 @@ static PyObject *list_create(PyObject *module, PyObject *arguments)
     return capsule;
 }
 
-/* pet_list_write(writer, pairs, checksum): pairs None completes the files. How many pairs are left out so
- * far. */
+/* The corrections of the rows, each as bytes of float32, all of them that were told of at _create. */
+static bool take_corrections(list_writer *w, PyObject *tuple)
+{
+    for (Py_ssize_t k = 0; k < SLC_IO_PET_CORRECTIONS; k++) {
+        PyObject *bytes = PyTuple_GetItem(tuple, k);
+        if (bytes == NULL) {
+            return false;
+        }
+        const bool is = PyBytes_Check(bytes) != 0;
+        if (is != (w->corrections.value[k] != NULL) ||
+            (is && (size_t)PyBytes_Size(bytes) != w->rows.head.size * sizeof(float))) {
+            PyErr_SetString(PyExc_ValueError, "corrections are to have those of the writer, a number a row");
+            return false;
+        }
+        if (is) { /* Python's bytes begin at a multiple of 8; they are only read */
+            w->corrections.value[k] = (float *)(void *)PyBytes_AsString(bytes);
+        }
+    }
+    return true;
+}
+
+/* pet_list_write(writer, pairs, checksum, partial, corrections): pairs None completes the files. How many
+ * pairs are left out so far. */
 static PyObject *list_write(PyObject *module, PyObject *arguments)
 {
     core_state *state = core_state_of(module);
-    PyObject *capsule, *buffers;
+    PyObject *capsule, *buffers, *corrections;
     slc_error error = {SLC_OK, ""};
     unsigned long long checksum = 0;
     int partial = 0;
-    if (PyArg_ParseTuple(arguments, "OOKp", &capsule, &buffers, &checksum, &partial) == 0) {
+    if (PyArg_ParseTuple(arguments, "OOKpO", &capsule, &buffers, &checksum, &partial, &corrections) == 0) {
         return NULL;
     }
     list_writer *w = pet_enter(capsule, writer_kind);
@@ -283,7 +340,8 @@ static PyObject *list_write(PyObject *module, PyObject *arguments)
     slc_status status = SLC_END;
     if (w->writer == NULL) {
         PyErr_SetString(state->usage_error, "the list was completed");
-    } else if (buffers == Py_None || pet_rows_take(state, buffers, &slc_pet_coincidences_schema, &w->rows)) {
+    } else if (buffers == Py_None || (pet_rows_take(state, buffers, &slc_pet_coincidences_schema, &w->rows) &&
+                                      take_corrections(w, corrections))) {
         slc_io_pet_list_writer *to = w->writer;
         w->writer = buffers == Py_None ? NULL : to;
         w->checksum = checksum;
@@ -498,6 +556,7 @@ PyMethodDef pet_list_functions[] = {
     {"pet_list_format", list_format, METH_O, "a list-mode file's format"},
     {"pet_list_open", list_open, METH_VARARGS, "a list-mode file"},
     {"pet_list_read", list_read, METH_VARARGS, "pairs of it"},
+    {"pet_list_corrections", list_corrections, METH_O, "of the rows that were read last"},
     {"pet_list_about", list_about, METH_O, "what it says, and what was read"},
     {"pet_map_read", map_read, METH_O, "where crystals are"},
     {"pet_list_create", list_create, METH_VARARGS, "a new list-mode file"},

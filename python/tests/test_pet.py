@@ -550,3 +550,33 @@ def test_calibrate_is_the_commands(tmp_path):
         pet.calibrate(path, scanner, position_side=2)
     with pytest.raises(sluice.FormatError, match="peak"):
         steps.gain()
+
+
+def test_corrections_of_pairs(raw, tmp_path):
+    run = pet.run(raw[0], raw[1], **SAME)
+    pairs = [found.pairs for found in run]
+    scanner = run.tables.scanner
+    rng = np.random.default_rng(3)
+    names = ("normalisation", "attenuation", "randoms_hz", "scatter_hz")
+    made = [{name: (1 + rng.random(some.n_rows)).astype(np.float32) for name in names} for some in pairs]
+    for path, words in (("a.h5", {}), ("a.cdh", {"prompts": True})):
+        with pet.ListWriter(tmp_path / path, scanner, corrections=names, **words) as writer:
+            for some, its in zip(pairs, made):
+                writer.write(some, its)
+        reader = pet.open_list(tmp_path / path, scanner=scanner, batch=777)
+        back = [(some.to_numpy(), reader.corrections) for some in reader]
+        keep = np.concatenate([p.delayed for p in pairs]) == 0 if words else slice(None)
+        for name in names:
+            wanted = np.concatenate([its[name] for its in made])[keep]
+            assert len(wanted) > 1000 and (np.concatenate([its[name] for _, its in back]) == wanted).all(), name
+    with pet.ListWriter(tmp_path / "b.lmDat", scanner, prompts=True, tof_ps=250, window_ns=4, corrections=["randoms_hz"]) as writer:
+        writer.write(pairs[0], {"randoms_hz": made[0]["randoms_hz"]})
+        with pytest.raises(sluice.UsageError, match="opened with"):
+            writer.write(pairs[0])
+        with pytest.raises(sluice.UsageError, match="opened with"):
+            writer.write(pairs[0], made[0])
+    assert len(pet.open_list(tmp_path / "b.lmDat").corrections) == 1
+    with pytest.raises(sluice.UnsupportedError, match="no place for attenuation"):
+        pet.ListWriter(tmp_path / "c.lmDat", scanner, tof_ps=250, window_ns=4, corrections=["attenuation"])
+    with pytest.raises(ValueError, match="a number a row"), pet.ListWriter(tmp_path / "d.h5", scanner, corrections=["attenuation"]) as writer:
+        writer.write(pairs[0], {"attenuation": np.ones(3)})

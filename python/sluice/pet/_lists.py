@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import os
 import tempfile
+from collections.abc import Mapping, Sequence
 from types import TracebackType
 from typing import Any
 
@@ -50,6 +51,7 @@ _ENDS = {
     ".npz": "npz",
 }
 _WITHOUT_DELAYEDS = ("castor", "yrt")
+_CORRECTIONS = ("attenuation", "scatter_hz", "randoms_hz", "normalisation")
 
 
 def _format_by_name(path: Path) -> str:
@@ -103,6 +105,12 @@ class ListReader:
             made["geometry"] = Scanner._of(made["geometry"], made["scanner"])
         return made
 
+    @property
+    def corrections(self) -> dict[str, NDArray[np.float32]]:
+        """What the file has of each pair beside the columns, for the batch that was given last: factors ``attenuation`` and
+        ``normalisation``, ``scatter_hz`` and ``randoms_hz`` in counts a second, as far as it has them (castor, yrt, hdf5)."""
+        return {name: np.frombuffer(one, np.float32) for name, one in _core.pet_list_corrections(self._list).items()}
+
     def close(self) -> None:
         """Ends reading; what was given stays."""
         self._open = False
@@ -141,7 +149,8 @@ class ListWriter:
     the end of the name. ``prompts``: delayeds are left out, which castor and yrt do not have. ``tof_ps``: times of flight are written, and have this
     resolution (FWHM). ``window_ns``, ``duration_s``: for headers. ``start_ps``: time 0 of the file on the pairs' clock. ``checksum``: what
     the run came to (of HDF5). ``randoms``: a ``Chain`` or ``Run`` that has ended and was opened with ``randoms``: each pair's are written, in Hz
-    (castor, yrt with ``tof_ps``, columns). ``rotate_bytes``, ``rotate_seconds``: another file begins, PATH.0001.h5 … (of columns). Of PETSIRD:
+    (castor, yrt with ``tof_ps``, columns). ``corrections``: the names of what ``write`` is given of each pair, as
+    ``ListReader.corrections`` has them (castor, columns; of yrt with ``tof_ps`` ``randoms_hz``). ``rotate_bytes``, ``rotate_seconds``: another file begins, PATH.0001.h5 … (of columns). Of PETSIRD:
     ``energies``, the window in keV; ``energy_bins``, how many of it are kept; ``efficiency``, a factor for each crystal; ``policy``, what was
     made of multiples; ``delayeds=False`` says that there are none; ``singles``: the file is of singles alone (``write_singles``). Pairs come in the order of time."""
 
@@ -158,6 +167,7 @@ class ListWriter:
         duration_s: float = 0.0,
         checksum: int | None = None,
         randoms: Any = None,
+        corrections: Sequence[str] = (),
         rotate_bytes: int = 0,
         rotate_seconds: float = 0.0,
         threads: int = 1,
@@ -200,7 +210,10 @@ class ListWriter:
         )
         self._prompts = bool(prompts)
         place = FORMATS.index("hdf5") if form is not None else FORMATS.index(self.format)
-        self._writer: Any = _core.pet_list_create(path, place, config, checksum is not None, None if randoms is None else randoms._capsule)
+        self._corrections = sorted({word(name, "corrections", _CORRECTIONS) for name in corrections})
+        bits = sum(1 << place for place in self._corrections)
+        capsule = None if randoms is None else randoms._capsule
+        self._writer: Any = _core.pet_list_create(path, place, config, checksum is not None, capsule, bits)
         self.checksum = 0 if checksum is None else checksum
         self._given = 0
         self._what = "singles" if singles else "pairs"
@@ -208,14 +221,23 @@ class ListWriter:
         self.left_out = 0
         self._open = True
 
-    def write(self, pairs: Rows) -> None:
-        """Appends pairs. ``UnsupportedError`` for delayeds, or times, that the format cannot hold."""
+    def write(self, pairs: Rows, corrections: Mapping[str, Any] | None = None) -> None:
+        """Appends pairs, with the ``corrections`` of the writer: arrays of a number for each. ``UnsupportedError`` for delayeds, or times,
+        that the format cannot hold."""
         if not self._open:
             raise UsageError("the list was completed, or given up")
         buffers = pair_buffers(pairs, self._prompts)
+        given: list[bytes | None] = [None] * len(_CORRECTIONS)
+        if set(corrections or ()) != {_CORRECTIONS[place] for place in self._corrections}:
+            raise UsageError("corrections are to be those that the writer was opened with")
+        for place in self._corrections:
+            values = np.asarray((corrections or {})[_CORRECTIONS[place]], np.float32)
+            if self._prompts:
+                values = values[pair_buffers(pairs)[-1] == 0]
+            given[place] = values.tobytes()
         if len(buffers[0]) == 0 and self.format not in ("hdf5", *_COLUMNS):
             return
-        self.left_out = _core.pet_list_write(self._writer, buffers, self.checksum, False)
+        self.left_out = _core.pet_list_write(self._writer, buffers, self.checksum, False, tuple(given))
         self._given += len(buffers[0])
 
     def write_singles(self, rows: Rows) -> None:
@@ -240,7 +262,7 @@ class ListWriter:
         """Completes the files, which appear now. ``partial``: the run was ended early, which HDF5 tells."""
         if self._open:
             self._open = False
-            self.left_out = _core.pet_list_write(self._writer, None, self.checksum, bool(partial))
+            self.left_out = _core.pet_list_write(self._writer, None, self.checksum, bool(partial), ())
             if self.left_out > 0:
                 warn_lost(f"{self.left_out} {self._what} are not in the list, as {self.format} has no number for them", "warn")
 

@@ -3,11 +3,10 @@
  * CASToR list-mode: NAME.cdh (text) and NAME.cdf (records), the scanner as NAME.hscan and NAME.lut.
  * docs/formats/pet-castor.md; the layout is that of CASToR's general documentation.
  *
- * A record: u32 ms, optional fields (of which attenuation, randoms and normalisation are written), f32 time
+ * A record: u32 ms, optional fields (attenuation, kind, scatter, randoms, normalisation), f32 time
  * of flight t1 − t2 in ps (the other sign than dt_ps), u32 id 1, u32 id 2. An id is the crystal's row in the
- * .lut.
+ * .lut. The fields but the kind are passed on.
  */
-#include "base/bytes.h"
 #include "io/pet/io_pet_list.h"
 #include "pet/pet_layout.h"
 #include "pet/pet_scanner.h"
@@ -65,17 +64,36 @@ static void tell_about(slc_io_pet_list *in)
     }
 }
 
+/* The fields that records may have, in their order. */
+enum { KIND = SLC_IO_PET_CORRECTIONS, FIELDS = 5 };
+static const struct {
+    const char *key;
+    uint32_t bytes, what;
+} fields[FIELDS] = {{"Attenuation correction flag", 4, SLC_IO_PET_ATTENUATION},
+                    {"Coincidence kind flag", 1, KIND},
+                    {"Scatter correction flag", 4, SLC_IO_PET_SCATTER},
+                    {"Random correction flag", 4, SLC_IO_PET_RANDOMS},
+                    {"Normalization correction flag", 4, SLC_IO_PET_NORMALISATION}};
+
+static slc_status find_fields(slc_io_pet_list *in, slc_error *error)
+{
+    slc_status status = SLC_OK;
+    for (size_t i = 0; i < FIELDS && status == SLC_OK; i++) {
+        uint32_t flag = 0;
+        status = slc_io_pet_list_count(in, fields[i].key, 0, 1, &flag, error);
+        if (status == SLC_OK && flag != 0 && fields[i].what == KIND) {
+            (void)snprintf(in->about.left_out, sizeof in->about.left_out, "the kinds of its coincidences");
+        } else if (status == SLC_OK && flag != 0) {
+            in->correction_at[fields[i].what] = 4 + in->skip_bytes;
+            status = slc_io_pet_list_correct(in, fields[i].what, error);
+        }
+        in->skip_bytes += flag != 0 ? fields[i].bytes : 0;
+    }
+    return status;
+}
+
 static slc_status start(slc_io_pet_list *in, const char *path, slc_error *error)
 {
-    /* The fields that records may have, in their order, and their bytes. */
-    static const struct {
-        const char *key;
-        uint32_t bytes;
-    } fields[] = {{"Attenuation correction flag", 4},
-                  {"Coincidence kind flag", 1},
-                  {"Scatter correction flag", 4},
-                  {"Random correction flag", 4},
-                  {"Normalization correction flag", 4}};
     (void)path;
     slc_status status = want_word(in, "Data mode", "list-mode", error);
     status = status == SLC_OK ? want_word(in, "Data type", "PET", error) : status;
@@ -87,11 +105,7 @@ static slc_status start(slc_io_pet_list *in, const char *path, slc_error *error)
                      ? slc_fail(error, SLC_ERR_FORMAT, "%s: the header has no \"Number of events\"", in->name)
                      : status;
     }
-    for (size_t i = 0; i < sizeof fields / sizeof *fields && status == SLC_OK; i++) {
-        uint32_t flag = 0;
-        status = slc_io_pet_list_count(in, fields[i].key, 0, 1, &flag, error);
-        in->skip_bytes += flag != 0 ? fields[i].bytes : 0;
-    }
+    status = status == SLC_OK ? find_fields(in, error) : status;
     uint32_t tof = 0, lines = 1;
     if (status == SLC_OK) {
         status = slc_io_pet_list_count(in, "TOF information flag", 0, 1, &tof, error);
@@ -118,7 +132,11 @@ static slc_status decode(slc_io_pet_list *in, const uint8_t *bytes, size_t n, sl
         const uint8_t *at = bytes + 4 + in->skip_bytes;
         const float tof = in->tof ? slc_load_f32(at) : 0;
         at += in->tof ? 4 : 0;
+        const size_t row = pairs->head.size;
         slc_io_pet_list_prompt(in, pairs, time, -tof, slc_load_u32(at), slc_load_u32(at + 4));
+        if (in->corrected && pairs->head.size > row) {
+            slc_io_pet_list_correct_row(in, row, bytes);
+        }
     }
     return SLC_OK;
 }
@@ -215,14 +233,16 @@ static slc_status create(slc_io_pet_list_writer *w, slc_error *error)
     return status == SLC_OK ? write_hscan(w, error) : status;
 }
 
-static bool attenuates(const slc_io_pet_list_writer *w)
+/* Is that field written: as pairs bring it, or by what the configuration has? */
+static bool has(const slc_io_pet_list_writer *w, size_t field)
 {
-    return w->config.factors != NULL && slc_pet_factors_attenuate(w->config.factors);
-}
-
-static bool normalises(const slc_io_pet_list_writer *w)
-{
-    return w->config.factors != NULL && slc_pet_factors_normalise(w->config.factors);
+    const slc_io_pet_list_config *c = &w->config;
+    const bool found = field == SLC_IO_PET_ATTENUATION
+                           ? c->factors != NULL && slc_pet_factors_attenuate(c->factors)
+                       : field == SLC_IO_PET_NORMALISATION
+                           ? c->factors != NULL && slc_pet_factors_normalise(c->factors)
+                           : field == SLC_IO_PET_RANDOMS && c->randoms != NULL;
+    return found || slc_io_pet_list_carries(w, field);
 }
 
 static uint8_t *put_f32(uint8_t *to, float value)
@@ -231,15 +251,38 @@ static uint8_t *put_f32(uint8_t *to, float value)
     return to + 4;
 }
 
-/* Fields in CASToR's order: attenuation, normalisation, time of flight. */
+/* The fields of row i, whose randoms are hz where they are not brought. */
+static uint8_t *put_fields(slc_io_pet_list_writer *w, const bool put[SLC_IO_PET_CORRECTIONS],
+                           const slc_pet_coincidences *pairs, size_t i, float hz, uint8_t *to)
+{
+    const slc_pet_factors *f = w->config.factors;
+    const uint32_t one = pairs->crystal1[i], two = pairs->crystal2[i];
+    for (size_t k = 0; k < SLC_IO_PET_CORRECTIONS; k++) { /* in CASToR's order */
+        if (!put[k]) {
+            continue;
+        }
+        const float value = slc_io_pet_list_carries(w, k) ? w->config.corrections->value[k][i]
+                            : k == SLC_IO_PET_RANDOMS     ? hz
+                            : k == SLC_IO_PET_ATTENUATION ? (float)slc_pet_factors_attenuation(f, one, two)
+                                                          : (float)slc_pet_factors_of(f, one, two);
+        w->dead += k == SLC_IO_PET_NORMALISATION && !(value > 0);
+        to = put_f32(to, value);
+    }
+    return to;
+}
+
 static slc_status encode(slc_io_pet_list_writer *w, const slc_pet_coincidences *pairs,
                          slc_io_pet_list_order *order, size_t from, size_t n, uint8_t *to, uint8_t **end,
                          slc_error *error)
 {
     (void)order;
     const slc_io_pet_list_config *c = &w->config;
-    const bool attenuate = attenuates(w), normalise = normalises(w);
     float hz[SLC_IO_PET_LIST_BLOCK / 12];
+    bool put[SLC_IO_PET_CORRECTIONS], any = false;
+    for (size_t k = 0; k < SLC_IO_PET_CORRECTIONS; k++) {
+        put[k] = has(w, k);
+        any = any || put[k];
+    }
     if (c->randoms != NULL) {
         slc_io_pet_list_randoms(w, pairs, from, n, hz);
     }
@@ -252,13 +295,7 @@ static slc_status encode(slc_io_pet_list_writer *w, const slc_pet_coincidences *
         w->time_ms = ms > w->time_ms ? ms : w->time_ms;
         slc_store_u32(to, (uint32_t)ms);
         to += 4;
-        to = attenuate ? put_f32(to, (float)slc_pet_factors_attenuation(c->factors, one, two)) : to;
-        to = c->randoms != NULL ? put_f32(to, hz[i - from]) : to;
-        if (normalise) {
-            const double factor = slc_pet_factors_of(c->factors, one, two);
-            w->dead += !(factor > 0);
-            to = put_f32(to, (float)factor);
-        }
+        to = any ? put_fields(w, put, pairs, i, c->randoms != NULL ? hz[i - from] : 0, to) : to;
         to = c->tof ? put_f32(to, -(float)pairs->dt_ps[i]) : to;
         slc_store_u32(to, one);
         slc_store_u32(to + 4, two);
@@ -273,9 +310,11 @@ static slc_status write(slc_io_pet_list_writer *w, const slc_pet_coincidences *p
     if (w->prompts + pairs->head.size > UINT32_MAX) {
         return slc_fail(error, SLC_ERR_UNSUPPORTED, "%s: more than 2^32 - 1 events", w->base);
     }
-    const size_t fields = (w->config.tof ? 1U : 0U) + (attenuates(w) ? 1U : 0U) + (normalises(w) ? 1U : 0U) +
-                          (w->config.randoms != NULL ? 1U : 0U);
-    return slc_io_pet_list_blocks(w, DATA, pairs, 12 + 4 * fields, encode, error);
+    size_t n = w->config.tof ? 1 : 0;
+    for (size_t k = 0; k < SLC_IO_PET_CORRECTIONS; k++) {
+        n += has(w, k);
+    }
+    return slc_io_pet_list_blocks(w, DATA, pairs, 12 + 4 * n, encode, error);
 }
 
 static slc_status finish(slc_io_pet_list_writer *w, slc_error *error)
@@ -292,14 +331,8 @@ static slc_status finish(slc_io_pet_list_writer *w, slc_error *error)
                     "List TOF measurement range (ps): %.9g\n",
                     w->config.tof_resolution_ps, 2 * w->config.window_ps);
     }
-    if (n > 0 && attenuates(w)) {
-        n = fprintf(out, "Attenuation correction flag: 1\n");
-    }
-    if (n > 0 && w->config.randoms != NULL) {
-        n = fprintf(out, "Random correction flag: 1\n");
-    }
-    if (n > 0 && normalises(w)) {
-        n = fprintf(out, "Normalization correction flag: 1\n");
+    for (size_t i = 0; n > 0 && i < FIELDS; i++) {
+        n = fields[i].what != KIND && has(w, fields[i].what) ? fprintf(out, "%s: 1\n", fields[i].key) : n;
     }
     return n > 0 ? SLC_OK : slc_io_output_failed(w->output[HEADER].path, error);
 }
@@ -310,6 +343,7 @@ const slc_io_pet_list_ops slc_io_pet_castor = {
     .name = "castor",
     .factors = true,
     .randoms = true,
+    .corrections = (1U << SLC_IO_PET_CORRECTIONS) - 1,
     .extensions = extensions,
     .written = written,
     .header = ".cdh",

@@ -23,7 +23,7 @@ enum { COLUMNS = 7, ROWS = 1 << 16 /* read at once */ };
 static const char group[] = "coincidences";
 
 typedef struct columns {
-    hid_t file, column[COLUMNS];
+    hid_t file, column[COLUMNS], more[SLC_IO_PET_CORRECTIONS]; /* those that it has */
     uint64_t rows, at;
     slc_pet_geometry table; /* with the layout that the file has, or none */
 } columns;
@@ -94,6 +94,32 @@ static slc_status open_columns(slc_io_pet_list *in, const char *path, slc_error 
         c->rows = rows;
     }
     return SLC_OK;
+}
+
+static const slc_column *correction_column(size_t k);
+
+/* What it has of its pairs beside their columns. */
+static slc_status open_corrections(slc_io_pet_list *in, const char *path, slc_error *error)
+{
+    columns *c = in->own;
+    slc_status status = SLC_OK;
+    for (size_t k = 0; k < SLC_IO_PET_CORRECTIONS && status == SLC_OK; k++) {
+        char name[64];
+        uint64_t rows = 0;
+        const slc_column *column = correction_column(k);
+        (void)snprintf(name, sizeof name, "%s/%s", group, column->name);
+        if (H5Lexists(c->file, name, H5P_DEFAULT) <= 0) {
+            continue;
+        }
+        c->more[k] = H5Dopen2(c->file, name, H5P_DEFAULT);
+        if (c->more[k] < 0 || !rows_of(c->more[k], &rows) || rows != c->rows) {
+            return slc_fail(error, SLC_ERR_FORMAT,
+                            "%s: column '%s' is damaged, or has other rows than others", path, name);
+        }
+        status = check_column(c->more[k], column, rows, path, error);
+        status = status == SLC_OK ? slc_io_pet_list_correct(in, k, error) : status;
+    }
+    return status;
 }
 
 /* One value that the file has as an attribute of its root. False where it has none. */
@@ -233,8 +259,12 @@ static slc_status start(slc_io_pet_list *in, const char *path, slc_error *error)
     for (size_t k = 0; k < COLUMNS; k++) {
         c->column[k] = H5I_INVALID_HID;
     }
+    for (size_t k = 0; k < SLC_IO_PET_CORRECTIONS; k++) {
+        c->more[k] = H5I_INVALID_HID;
+    }
     const slc_io_hdf5_silence before = slc_io_hdf5_silence_begin();
     slc_status status = open_columns(in, path, error);
+    status = status == SLC_OK ? open_corrections(in, path, error) : status;
     if (status == SLC_OK) {
         status = slc_io_pet_list_compare(in, count_of(c->file, "rings"),
                                          count_of(c->file, "crystals_per_ring"), error);
@@ -253,6 +283,9 @@ static void stop(slc_io_pet_list *in)
     const slc_io_hdf5_silence before = slc_io_hdf5_silence_begin();
     for (size_t k = 0; k < COLUMNS; k++) {
         (void)slc_io_hdf5_close(c->column[k]);
+    }
+    for (size_t k = 0; k < SLC_IO_PET_CORRECTIONS; k++) {
+        (void)slc_io_hdf5_close(c->more[k]);
     }
     (void)slc_io_hdf5_close(c->file);
     slc_io_hdf5_silence_end(before);
@@ -276,6 +309,12 @@ static void settle(slc_io_pet_list *in, slc_pet_coincidences *pairs, size_t from
         pairs->energy1_kev[kept] = pairs->energy1_kev[i];
         pairs->energy2_kev[kept] = pairs->energy2_kev[i];
         pairs->delayed[kept] = pairs->delayed[i] != 0;
+        for (size_t k = 0; k < SLC_IO_PET_CORRECTIONS && in->corrected; k++) {
+            float *value = in->corrections.value[k];
+            if (value != NULL) {
+                value[kept - in->base] = value[i - in->base];
+            }
+        }
         in->totals.delayeds += pairs->delayed[kept];
         in->totals.prompts += pairs->delayed[kept] == 0;
         slc_io_pet_list_time(in, pairs->time_ps[kept++]);
@@ -294,6 +333,10 @@ static slc_status read(slc_io_pet_list *in, size_t most, slc_pet_coincidences *p
     if (slc_columns_reserve(&slc_pet_coincidences_schema, pairs, base + n, 1) != SLC_OK) {
         return slc_fail(error, SLC_ERR_MEMORY, "%s: no memory for its pairs", in->name);
     }
+    const slc_status room = slc_io_pet_list_correct_reserve(in, base + n, error);
+    if (room != SLC_OK) {
+        return room;
+    }
     const slc_io_hdf5_silence before = slc_io_hdf5_silence_begin();
     bool good = true;
     for (size_t k = 0; k < slc_pet_coincidences_schema.n_columns && good; k++) {
@@ -301,6 +344,11 @@ static slc_status read(slc_io_pet_list *in, size_t most, slc_pet_coincidences *p
         char *rows = *slc_column_pointer(pairs, column);
         good = slc_io_hdf5_read_rows(c->column[k], column->type, c->at, n,
                                      rows + base * slc_type_size(column->type));
+    }
+    for (size_t k = 0; k < SLC_IO_PET_CORRECTIONS && good; k++) {
+        float *value = in->corrections.value[k];
+        good = value == NULL ||
+               slc_io_hdf5_read_rows(c->more[k], SLC_TYPE_F32, c->at, n, value + (base - in->base));
     }
     slc_io_hdf5_silence_end(before);
     if (!good) {
@@ -314,23 +362,53 @@ static slc_status read(slc_io_pet_list *in, size_t most, slc_pet_coincidences *p
 
 /* ---- writing ----------------------------------------------------------------------------------- */
 
-/* Pairs with one column more. */
-typedef struct with_randoms {
+/* Pairs with columns more. */
+typedef struct corrected {
     slc_columns head;
     int64_t *time_ps, *dt_ps;
     uint32_t *crystal1, *crystal2;
     float *energy1_kev, *energy2_kev;
     uint8_t *delayed;
-    float *randoms_hz;
-} with_randoms;
-static const slc_column randoms_columns[] = {
-    SOA_COLUMN(with_randoms, time_ps, "ps"),      SOA_COLUMN(with_randoms, dt_ps, "ps"),
-    SOA_COLUMN(with_randoms, crystal1, "index"),  SOA_COLUMN(with_randoms, crystal2, "index"),
-    SOA_COLUMN(with_randoms, energy1_kev, "keV"), SOA_COLUMN(with_randoms, energy2_kev, "keV"),
-    SOA_COLUMN(with_randoms, delayed, "1"),       SOA_COLUMN(with_randoms, randoms_hz, "Hz"),
+    float *attenuation, *scatter_hz, *randoms_hz, *normalisation;
+} corrected;
+static const slc_column corrected_columns[COLUMNS + SLC_IO_PET_CORRECTIONS] = {
+    SOA_COLUMN(corrected, time_ps, "ps"),      SOA_COLUMN(corrected, dt_ps, "ps"),
+    SOA_COLUMN(corrected, crystal1, "index"),  SOA_COLUMN(corrected, crystal2, "index"),
+    SOA_COLUMN(corrected, energy1_kev, "keV"), SOA_COLUMN(corrected, energy2_kev, "keV"),
+    SOA_COLUMN(corrected, delayed, "1"),       SOA_COLUMN(corrected, attenuation, "1"),
+    SOA_COLUMN(corrected, scatter_hz, "Hz"),   SOA_COLUMN(corrected, randoms_hz, "Hz"),
+    SOA_COLUMN(corrected, normalisation, "1"),
 };
-static const slc_schema with_randoms_schema = {
-    .name = "coincidences", .columns = randoms_columns, .n_columns = COLUMNS + 1};
+
+static const slc_column *correction_column(size_t k)
+{
+    return &corrected_columns[COLUMNS + k];
+}
+
+/* The file that is written, and those of the columns that it has. */
+typedef struct output {
+    slc_io_writer *file;
+    slc_column columns[COLUMNS + SLC_IO_PET_CORRECTIONS];
+    slc_schema schema;
+} output;
+
+static slc_status make_output(slc_io_pet_list_writer *w, slc_error *error)
+{
+    output *o = w->own = calloc(1, sizeof *o);
+    if (o == NULL) {
+        return slc_fail(error, SLC_ERR_MEMORY, "%s: no memory to write it", w->base);
+    }
+    size_t n = COLUMNS;
+    memcpy(o->columns, corrected_columns, COLUMNS * sizeof *o->columns);
+    for (size_t k = 0; k < SLC_IO_PET_CORRECTIONS; k++) {
+        const bool found = k == SLC_IO_PET_RANDOMS && w->config.randoms != NULL;
+        if (found || slc_io_pet_list_carries(w, k)) {
+            o->columns[n++] = *correction_column(k);
+        }
+    }
+    o->schema = (slc_schema){.name = group, .columns = o->columns, .n_columns = n};
+    return SLC_OK;
+}
 
 /* Of HDF5: other forms have one group. */
 static bool has_table(const slc_io_pet_list_writer *w)
@@ -344,28 +422,34 @@ static slc_status put_with(slc_io_pet_list_writer *w, const slc_pet_coincidences
                            slc_error *error)
 {
     const size_t n = pairs->head.size, n_groups = has_table(w) ? 2 : 1;
-    slc_io_group rows[2] = {{group, &slc_pet_coincidences_schema, pairs, SLC_IO_ROWS_WHOLE},
-                            slc_io_pet_table_group(table)};
-    if (w->config.randoms == NULL) {
-        return slc_io_results_put(w->own, rows, n_groups, error);
+    const slc_io_pet_list_corrections none = {{NULL}},
+                                      *more = w->config.corrections != NULL ? w->config.corrections : &none;
+    output *o = w->own;
+    float *hz = NULL;
+    corrected all = {.head = pairs->head,
+                     .time_ps = pairs->time_ps,
+                     .dt_ps = pairs->dt_ps,
+                     .crystal1 = pairs->crystal1,
+                     .crystal2 = pairs->crystal2,
+                     .energy1_kev = pairs->energy1_kev,
+                     .energy2_kev = pairs->energy2_kev,
+                     .delayed = pairs->delayed,
+                     .attenuation = more->value[SLC_IO_PET_ATTENUATION],
+                     .scatter_hz = more->value[SLC_IO_PET_SCATTER],
+                     .randoms_hz = more->value[SLC_IO_PET_RANDOMS],
+                     .normalisation = more->value[SLC_IO_PET_NORMALISATION]};
+    if (w->config.randoms != NULL) {
+        hz = calloc(n + 1, sizeof *hz);
+        if (hz == NULL) {
+            return slc_fail(error, SLC_ERR_MEMORY, "%s: no memory for the randoms of %zu pairs", w->base, n);
+        }
+        slc_io_pet_list_randoms(w, pairs, 0, n, hz);
+        all.randoms_hz = hz;
     }
-    with_randoms all = {.head = pairs->head,
-                        .time_ps = pairs->time_ps,
-                        .dt_ps = pairs->dt_ps,
-                        .crystal1 = pairs->crystal1,
-                        .crystal2 = pairs->crystal2,
-                        .energy1_kev = pairs->energy1_kev,
-                        .energy2_kev = pairs->energy2_kev,
-                        .delayed = pairs->delayed,
-                        .randoms_hz = calloc(n + 1, sizeof *all.randoms_hz)};
-    if (all.randoms_hz == NULL) {
-        return slc_fail(error, SLC_ERR_MEMORY, "%s: no memory for the randoms of %zu pairs", w->base, n);
-    }
-    slc_io_pet_list_randoms(w, pairs, 0, n, all.randoms_hz);
-    rows[0].schema = &with_randoms_schema;
-    rows[0].collection = &all;
-    const slc_status status = slc_io_results_put(w->own, rows, n_groups, error);
-    free(all.randoms_hz);
+    const slc_io_group rows[2] = {{group, &o->schema, &all, SLC_IO_ROWS_WHOLE},
+                                  slc_io_pet_table_group(table)};
+    const slc_status status = slc_io_results_put(o->file, rows, n_groups, error);
+    free(hz);
     return status;
 }
 
@@ -387,14 +471,18 @@ static slc_status put_groups(slc_io_pet_list_writer *w, slc_error *error)
 
 static slc_status create(slc_io_pet_list_writer *w, slc_error *error)
 {
-    slc_io_writer *file = NULL;
+    slc_status status = make_output(w, error);
+    if (status != SLC_OK) {
+        return status;
+    }
+    output *o = w->own;
     slc_io_results_config how;
     slc_io_results_config_default(&how);
     how.form = w->config.form != NULL ? w->config.form : "hdf5";
     how.rotate_bytes = w->config.rotate_bytes;
     how.rotate_seconds = w->config.rotate_seconds;
-    slc_status status = slc_io_results_create(w->base, &how, &file, error);
-    w->own = file;
+    status = slc_io_results_create(w->base, &how, &o->file, error);
+    slc_io_writer *file = o->file;
     const slc_pet_geometry *g = &w->config.geometry;
     const uint32_t counts[COUNTS] = {g->channels, g->modules,    g->module_rings, g->blocks_y,
                                      g->blocks_z, g->crystals_y, g->crystals_z};
@@ -441,41 +529,45 @@ static slc_status write(slc_io_pet_list_writer *w, const slc_pet_coincidences *p
 
 static slc_status flush(slc_io_pet_list_writer *w, double seconds, slc_error *error)
 {
-    return slc_io_results_flush(w->own, seconds, error);
+    return slc_io_results_flush(((output *)w->own)->file, seconds, error);
 }
 
 static slc_status finish(slc_io_pet_list_writer *w, slc_error *error)
 {
-    slc_status status = slc_io_results_number(w->own, "duration_s", slc_io_pet_list_duration(w), error);
+    output *o = w->own;
+    slc_status status = slc_io_results_number(o->file, "duration_s", slc_io_pet_list_duration(w), error);
     const bool partial = w->config.partial != NULL && *w->config.partial;
     if (status == SLC_OK && partial) {
-        status = slc_io_results_number(w->own, "partial", 1, error);
+        status = slc_io_results_number(o->file, "partial", 1, error);
     }
     if (status == SLC_OK && w->config.checksum != NULL && !partial) {
         char text[17];
         (void)snprintf(text, sizeof text, "%016" PRIx64, *w->config.checksum);
-        status = slc_io_results_text(w->own, "checksum", text, error);
+        status = slc_io_results_text(o->file, "checksum", text, error);
     }
     if (status == SLC_OK) {
-        status = slc_io_finish(w->own, error);
+        status = slc_io_finish(o->file, error);
     } else {
-        slc_io_abandon(w->own);
+        slc_io_abandon(o->file);
     }
-    w->own = NULL;
+    o->file = NULL;
     return status;
 }
 
 static void abandon(slc_io_pet_list_writer *w)
 {
-    if (w->own != NULL) {
-        slc_io_abandon(w->own);
+    output *o = w->own;
+    if (o != NULL && o->file != NULL) {
+        slc_io_abandon(o->file);
     }
+    free(o);
 }
 
 const slc_io_pet_list_ops slc_io_pet_columns = {
     .name = "hdf5",
     .delayeds = true,
     .randoms = true,
+    .corrections = (1U << SLC_IO_PET_CORRECTIONS) - 1,
     .by_path = true,
     .start = start,
     .read = read,

@@ -7,8 +7,6 @@
 #include "io/io_formats.h"
 #include "pet/pet_scanner.h"
 
-#include <sluice/io_pet_factors.h>
-
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -104,27 +102,6 @@ static slc_status make(const char *path, slc_io_pet_list_format format, const sl
         in->crystals = slc_pet_crystals(geometry);
     }
     *made = in;
-    return SLC_OK;
-}
-
-slc_status slc_io_pet_list_compare(const slc_io_pet_list *in, uint32_t rings, uint32_t crystals_per_ring,
-                                   slc_error *error)
-{
-    if (!in->has_geometry) {
-        return SLC_OK;
-    }
-    const uint32_t given_rings = slc_pet_rings(&in->geometry),
-                   given_crystals = slc_pet_crystals_per_ring(&in->geometry);
-    if (rings != 0 && rings != given_rings) {
-        return slc_fail(error, SLC_ERR_FORMAT,
-                        "%s: it is of a scanner of %u rings; the one that is given has %u", in->name, rings,
-                        given_rings);
-    }
-    if (crystals_per_ring != 0 && crystals_per_ring != given_crystals) {
-        return slc_fail(error, SLC_ERR_FORMAT,
-                        "%s: it is of a scanner of %u crystals in a ring; the one that is given has %u",
-                        in->name, crystals_per_ring, given_crystals);
-    }
     return SLC_OK;
 }
 
@@ -253,6 +230,9 @@ void slc_io_pet_list_close(slc_io_pet_list *in)
     if (in->has_stream) {
         slc_io_stream_close(&in->stream);
     }
+    for (size_t k = 0; k < SLC_IO_PET_CORRECTIONS; k++) {
+        free(in->corrections.value[k]);
+    }
     free(in->header);
     free(in);
 }
@@ -281,7 +261,8 @@ static slc_status read_records(slc_io_pet_list *in, size_t most, slc_pet_coincid
     if (slc_columns_reserve(&slc_pet_coincidences_schema, pairs, pairs->head.size + n, 1) != SLC_OK) {
         return slc_fail(error, SLC_ERR_MEMORY, "%s: no memory for its pairs", in->stream.name);
     }
-    status = in->ops->decode(in, bytes, n, pairs, error);
+    status = slc_io_pet_list_correct_reserve(in, pairs->head.size + n, error);
+    status = status == SLC_OK ? in->ops->decode(in, bytes, n, pairs, error) : status;
     if (status == SLC_OK) {
         slc_io_stream_skip(&in->stream, n * size);
     }
@@ -293,6 +274,7 @@ slc_status slc_io_pet_list_read(slc_io_pet_list *in, size_t most, slc_pet_coinci
 {
     const size_t before = pairs->head.size;
     slc_status status = in->wrong;
+    in->base = before;
     while (status == SLC_OK && pairs->head.size - before < most) {
         const size_t left = most - (pairs->head.size - before);
         status = in->ops->decode != NULL ? read_records(in, left, pairs, &in->reason)
@@ -310,6 +292,7 @@ void slc_io_pet_list_about_of(const slc_io_pet_list *in, slc_io_pet_list_about *
 {
     *about = in->about;
     about->totals = in->totals;
+    about->corrections = &in->corrections;
     about->totals.seconds = ((double)in->last_ps - (double)in->first_ps) * 1e-12;
 }
 
@@ -362,6 +345,7 @@ slc_status slc_io_pet_list_create(const char *path, slc_io_pet_list_format forma
         status = slc_fail(error, SLC_ERR_UNSUPPORTED, "%s: %s files have no place for %s", path, ops->name,
                           no);
     }
+    status = status == SLC_OK ? slc_io_pet_list_carries_check(config, ops, path, error) : status;
     if (status == SLC_OK && ops->extensions != NULL && strcmp(path, "-") == 0) {
         status = slc_fail(error, SLC_ERR_USAGE,
                           "%s is several files, which standard output cannot take: give a name", ops->name);

@@ -6,11 +6,13 @@
 #ifndef SLUICE_IO_PET_LIST_H
 #define SLUICE_IO_PET_LIST_H
 
+#include "base/bytes.h"
 #include "io/io_output.h"
 #include "io/io_stream.h"
 #include "io/pet/io_pet_bins.h"
 #include <sluice/io.h>
 #include <sluice/io_pet.h>
+#include <sluice/io_pet_factors.h>
 
 #include <math.h>
 
@@ -42,6 +44,12 @@ struct slc_io_pet_list {
     int64_t time_ms; /* of the last tag */
     int64_t first_ps, last_ps;
     void *own; /* of the format alone */
+    /* Of rows from `base` on, where `corrected`; room for so many, and where CASToR's and YRT's are in a
+     * record, 0: nowhere. */
+    slc_io_pet_list_corrections corrections;
+    bool corrected;
+    size_t base, corrections_room;
+    uint32_t correction_at[SLC_IO_PET_CORRECTIONS];
     slc_io_pet_list_about about;
     slc_io_pet_list_totals totals;
     slc_status wrong; /* what ended the reading, and why; SLC_OK before */
@@ -89,6 +97,20 @@ static inline void slc_io_pet_list_prompt(slc_io_pet_list *in, slc_pet_coinciden
     slc_io_pet_list_row(pairs, time_ps, llrint((double)dt_ps), crystal1, crystal2, false);
 }
 
+/* The list has correction k: room for no row yet. */
+slc_status slc_io_pet_list_correct(slc_io_pet_list *in, size_t k, slc_error *error);
+/* Room for those of the rows up to `rows` of what is read into. */
+slc_status slc_io_pet_list_correct_reserve(slc_io_pet_list *in, size_t rows, slc_error *error);
+/* Those of a row, out of its record. */
+static inline void slc_io_pet_list_correct_row(slc_io_pet_list *in, size_t row, const uint8_t *record)
+{
+    for (size_t k = 0; k < SLC_IO_PET_CORRECTIONS; k++) {
+        if (in->correction_at[k] != 0) {
+            in->corrections.value[k][row - in->base] = slc_load_f32(record + in->correction_at[k]);
+        }
+    }
+}
+
 /* SLC_ERR_FORMAT where the file tells another scanner than the one that is given, whose crystals would be in
  * other places; 0: the file does not say. */
 slc_status slc_io_pet_list_compare(const slc_io_pet_list *in, uint32_t rings, uint32_t crystals_per_ring,
@@ -112,6 +134,15 @@ struct slc_io_pet_list_writer {
 
 /* Opens base + extension as the next output, "" for the base alone. */
 slc_status slc_io_pet_list_output(slc_io_pet_list_writer *writer, const char *extension, slc_error *error);
+/* Has every pair that is written that correction with it? */
+static inline bool slc_io_pet_list_carries(const slc_io_pet_list_writer *writer, size_t k)
+{
+    return writer->config.corrections != NULL && writer->config.corrections->value[k] != NULL;
+}
+/* The first that the writer's format has no place for, or that it has from elsewhere, is told. */
+slc_status slc_io_pet_list_carries_check(const slc_io_pet_list_config *config,
+                                         const struct slc_io_pet_list_ops *ops, const char *path,
+                                         slc_error *error);
 /* Bytes to output number `file`. */
 slc_status slc_io_pet_list_put(slc_io_pet_list_writer *writer, size_t file, const void *bytes, size_t size,
                                slc_error *error);
@@ -189,6 +220,7 @@ typedef struct slc_io_pet_list_ops {
     bool delayeds;              /* can be written */
     bool factors;               /* of pairs can be written */
     bool randoms;               /* so can these */
+    uint32_t corrections;       /* so can these, a bit for each */
     bool needs_geometry;        /* to be read */
     const char *header;         /* extension of the header file, NULL: none */
     bool header_needed;

@@ -6,7 +6,6 @@
  *
  * The file does not say which of the sizes its records have, so the reader looks: see `looks_right`.
  */
-#include "base/bytes.h"
 #include "io/pet/io_pet_list.h"
 
 enum { PLAIN = 12, WITH_TOF = 16, WITH_RANDOMS = 20, LOOK_AT = 60 * 1024 /* whole records of all sizes */ };
@@ -71,6 +70,10 @@ static slc_status start(slc_io_pet_list *in, const char *path, slc_error *error)
     }
     in->record_bytes = fits != 0 ? fits : cut; /* where it was cut, reading tells */
     in->tof = in->record_bytes != PLAIN;
+    if (in->record_bytes == WITH_RANDOMS) {
+        in->correction_at[SLC_IO_PET_RANDOMS] = WITH_TOF;
+        return slc_io_pet_list_correct(in, SLC_IO_PET_RANDOMS, error);
+    }
     return SLC_OK;
 }
 
@@ -81,16 +84,25 @@ static slc_status decode(slc_io_pet_list *in, const uint8_t *bytes, size_t n, sl
     for (size_t i = 0; i < n; i++, bytes += in->record_bytes) {
         const int64_t time = slc_load_u32(bytes) * SLC_IO_PET_PS_PER_MS;
         const float tof = in->tof ? slc_load_f32(bytes + 12) : 0;
+        const size_t row = pairs->head.size;
         slc_io_pet_list_prompt(in, pairs, time, tof, slc_load_u32(bytes + 4), slc_load_u32(bytes + 8));
+        if (in->corrected && pairs->head.size > row) {
+            slc_io_pet_list_correct_row(in, row, bytes);
+        }
     }
     return SLC_OK;
 }
 
 /* ---- writing ----------------------------------------------------------------------------------- */
 
+static bool has_randoms(const slc_io_pet_list_writer *w)
+{
+    return w->config.randoms != NULL || slc_io_pet_list_carries(w, SLC_IO_PET_RANDOMS);
+}
+
 static slc_status create(slc_io_pet_list_writer *w, slc_error *error)
 {
-    if (w->config.randoms != NULL && !w->config.tof) {
+    if (has_randoms(w) && !w->config.tof) {
         return slc_fail(error, SLC_ERR_USAGE,
                         "%s: randoms of yrt need time of flight, too: records could not be told from others",
                         w->base);
@@ -100,7 +112,7 @@ static slc_status create(slc_io_pet_list_writer *w, slc_error *error)
 
 static size_t size_of(const slc_io_pet_list_writer *w)
 {
-    return w->config.randoms != NULL ? WITH_RANDOMS : w->config.tof ? WITH_TOF : PLAIN;
+    return has_randoms(w) ? WITH_RANDOMS : w->config.tof ? WITH_TOF : PLAIN;
 }
 
 static slc_status encode(slc_io_pet_list_writer *w, const slc_pet_coincidences *pairs,
@@ -109,6 +121,9 @@ static slc_status encode(slc_io_pet_list_writer *w, const slc_pet_coincidences *
 {
     (void)order;
     const size_t size = size_of(w);
+    const float *brought = slc_io_pet_list_carries(w, SLC_IO_PET_RANDOMS)
+                               ? w->config.corrections->value[SLC_IO_PET_RANDOMS]
+                               : NULL;
     float hz[SLC_IO_PET_LIST_BLOCK / PLAIN];
     if (w->config.randoms != NULL) {
         slc_io_pet_list_randoms(w, pairs, from, n, hz);
@@ -124,8 +139,8 @@ static slc_status encode(slc_io_pet_list_writer *w, const slc_pet_coincidences *
         if (w->config.tof) {
             slc_store_f32(to + 12, (float)pairs->dt_ps[i]);
         }
-        if (w->config.randoms != NULL) {
-            slc_store_f32(to + 16, hz[i - from]);
+        if (size == WITH_RANDOMS) {
+            slc_store_f32(to + 16, brought != NULL ? brought[i] : hz[i - from]);
         }
     }
     *end = to;
@@ -147,6 +162,7 @@ static slc_status finish(slc_io_pet_list_writer *w, slc_error *error)
 const slc_io_pet_list_ops slc_io_pet_yrt = {
     .name = "yrt",
     .randoms = true,
+    .corrections = 1U << SLC_IO_PET_RANDOMS,
     .start = start,
     .decode = decode,
     .create = create,
