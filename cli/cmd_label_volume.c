@@ -3,7 +3,6 @@
  * `sluice label --volume`: the pages of each input are the slices of a volume, which is labelled as a whole,
  * or with --stream slice by slice, so that memory does not hold it.
  */
-#define _DEFAULT_SOURCE /* madvise */
 #include "cli_tree.h"
 #include "cli_words.h"
 #include "cmd_label.h"
@@ -12,7 +11,6 @@
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 #define COMMAND (&slc_cmd_label)
 
@@ -21,6 +19,7 @@ typedef struct volume_rows {
     slc_volume_components columns;
     uint32_t *input, *page, *label; /* all from 1; a volume is one page */
 } volume_rows;
+enum { MANY_THREADS = 32 }; /* that make labels of slices at once */
 enum { PLACES = 3, COLUMNS = SLC_VOLUME_COLUMNS + PLACES };
 
 typedef struct volume_job {
@@ -37,7 +36,7 @@ typedef struct volume_job {
     slc_volume volume;
     char *voxels;
     size_t capacity;
-    uint32_t *labels;
+    uint32_t *labels; /* of some of its slices */
     uint64_t checksum_factor;
 } volume_job;
 
@@ -325,44 +324,36 @@ static bool read_volume(volume_job *job, uint32_t input)
 
 /* ---- labelling, and what is written ------------------------------------------------------------ */
 
-/* Memory for labels that was touched before, so that the time of labelling is not that of the system's, in
- * large pages: labels are written faster than the addresses of small ones are found. */
-static bool make_labels(volume_job *job, const char *path)
+/* The labels of the volume that was labelled last, a few slices at a time, which fit the caches. Their making
+ * is part of the time of labelling, their writing is not. */
+static bool write_labels(volume_job *job, const char *path, double *seconds)
 {
-    enum { LARGE_PAGE = 1 << 21 };
     const slc_volume *v = &job->volume;
-    const size_t plane = v->width * v->height, most = SIZE_MAX / 2 / sizeof *job->labels;
-    const size_t bytes = v->depth == 0 || plane > most / v->depth ? 0
-                                                                  : plane * v->depth * sizeof *job->labels;
+    slc_label_job *label = job->label;
+    const uint32_t threads = job->config.exec.threads;
+    const size_t most = 2 * (size_t)(threads > 0 && threads < MANY_THREADS ? threads : MANY_THREADS);
+    const size_t at_once = most < v->depth ? most : v->depth, plane = v->width * v->height;
+    const ptrdiff_t row = (ptrdiff_t)(v->width * sizeof *job->labels);
     free(job->labels);
-    job->labels = bytes == 0 ? NULL
-                             : aligned_alloc(LARGE_PAGE, (bytes + LARGE_PAGE - 1) / LARGE_PAGE * LARGE_PAGE);
+    job->labels = at_once > 0 && plane > 0 ? calloc(at_once, plane * sizeof *job->labels) : NULL;
     if (job->labels == NULL) {
-        slc_cli_say("label", "%s: no memory for the labels of %zux%zux%zu voxels", path, v->width, v->height,
-                    v->depth);
+        slc_cli_say("label", "%s: no memory for the labels of %zu slices of %zux%zu voxels", path, at_once,
+                    v->width, v->height);
         return false;
     }
-#if defined(MADV_HUGEPAGE)
-    (void)madvise(job->labels, bytes, MADV_HUGEPAGE); /* refusal is no harm */
-#endif
-    memset(job->labels, 1, bytes);
-    return true;
-}
-
-static bool write_labels(volume_job *job)
-{
-    const slc_volume *v = &job->volume;
-    slc_image slice = {.width = v->width,
-                       .height = v->height,
-                       .stride = (ptrdiff_t)(v->width * sizeof *job->labels),
-                       .type = SLC_IMAGE_U32};
-    for (size_t z = 0; z < v->depth; z++) {
-        slice.pixels = job->labels + z * v->width * v->height;
-        if (slc_io_image_writer_add(job->label->image_writer, &slice, &job->label->error) != SLC_OK) {
-            return complain(job);
+    const slc_volume_labels out = {job->labels, row, row * (ptrdiff_t)v->height, NULL, 0};
+    bool good = true;
+    for (size_t first = 0; first < v->depth && good; first += at_once) {
+        const size_t n = v->depth - first < at_once ? v->depth - first : at_once;
+        const double began = slc_clock_seconds();
+        good = slc_volume_slices(job->labeller, first, n, &out, &label->error) == SLC_OK;
+        *seconds += slc_clock_seconds() - began;
+        for (size_t k = 0; k < n && good; k++) {
+            const slc_image slice = {job->labels + k * plane, v->width, v->height, row, SLC_IMAGE_U32};
+            good = slc_io_image_writer_add(label->image_writer, &slice, &label->error) == SLC_OK;
         }
     }
-    return true;
+    return good || complain(job);
 }
 
 /* A threshold above all that so many bits can be is no mistake in principle, and most likely one. */
@@ -423,27 +414,23 @@ static bool do_volume(volume_job *job, uint32_t input)
 {
     slc_label_job *label = job->label;
     const char *path = label->inputs[input - 1];
-    if (!read_volume(job, input) || (label->image_writer != NULL && !make_labels(job, path))) {
+    if (!read_volume(job, input)) {
         return false;
     }
     tell_threshold(job, path);
-    const slc_volume *v = &job->volume;
-    const ptrdiff_t row = (ptrdiff_t)(v->width * sizeof *job->labels);
     slc_volume_components found = {.volume = NULL};
-    slc_volume_labels out = {.labels = label->image_writer != NULL ? job->labels : NULL,
-                             .stride = row,
-                             .slice_stride = row * (ptrdiff_t)v->height,
-                             .components = label->stats != NULL ? &found : NULL};
+    slc_volume_labels out = {.labels = NULL, .components = label->stats != NULL ? &found : NULL};
     const double began = slc_clock_seconds();
-    const slc_status status = slc_volume_run(job->labeller, v, &out, &label->error);
-    add_page(job, input, out.n_labels, slc_clock_seconds() - began);
+    const slc_status status = slc_volume_run(job->labeller, &job->volume, &out, &label->error);
+    double seconds = slc_clock_seconds() - began;
     slc_column columns[SLC_VOLUME_COLUMNS];
     const slc_schema own = slc_volume_components_schema(job->config.features, columns);
     bool good = status == SLC_OK;
     if (!good) {
         slc_cli_say("label", "%s: %s", path, label->error.text);
     }
-    good = good && (label->image_writer == NULL || write_labels(job));
+    good = good && (label->image_writer == NULL || write_labels(job, path, &seconds));
+    add_page(job, input, out.n_labels, seconds);
     if (good && label->stats != NULL) {
         add_checksum(job, slc_columns_checksum(&own, &found, 0, 0));
         good = write_rows(job, input, &found, 0);

@@ -35,7 +35,7 @@ static void check_width(const slc_volume_kernels *kernels, size_t width, size_t 
         layer.rows[r] = rows[r] + 1;
         read[r] = rows[r] + 1;
         out[r] = r != missing ? (uint32_t *)(void *)rows_of_labels[r].end - width : NULL;
-        for (size_t x = 0; x < width && r < n_rows && r != missing; x++) {
+        for (size_t x = 0; x < width && r < n_rows; x++) {
             rows[r][1 + x / 64] |= (uint64_t)(random_below(seed, 100) < percent) << x % 64;
         }
     }

@@ -109,14 +109,35 @@ static void *lay(slc_image_type type, size_t gap, bool turned, slc_volume *volum
     return memory;
 }
 
+static void expect_labels(const uint32_t *memory, size_t elements, const slc_volume_labels *out, uint32_t n,
+                          const char *what)
+{
+    size_t beside = 0;
+    for (size_t i = 0; i < elements; i++) {
+        beside += memory[i] == 0xa5a5a5a5U ? 1 : 0;
+    }
+    assert_int_equal(beside, elements - voxels()); /* nothing else was written */
+    for (size_t i = 0; i < voxels(); i++) {
+        const size_t x = i % f.width, y = i / f.width % f.height, z = i / f.width / f.height;
+        const uint32_t *at = (const uint32_t *)(const void *)((char *)out->labels +
+                                                              (ptrdiff_t)z * out->slice_stride +
+                                                              (ptrdiff_t)y * out->stride);
+        if (at[x] != f.wanted[i] || out->n_labels != n) {
+            fail_msg("%s: %zu x %zu x %zu: label %u at (%zu, %zu, %zu), not %u; %u components, not %u", what,
+                     f.width, f.height, f.depth, at[x], x, y, z, f.wanted[i], out->n_labels, n);
+        }
+    }
+}
+
+/* The labels in one go, and then without any, which are made a few slices at a time. */
 static void expect(slc_volume_labeller *labeller, const slc_volume *volume, uint32_t n, size_t gap,
                    bool turned, const char *what)
 {
-    const size_t row = f.width + gap, slice = row * f.height + gap;
-    uint32_t *memory = malloc(slice * f.depth * sizeof *memory);
+    const size_t row = f.width + gap, slice = row * f.height + gap, elements = slice * f.depth;
+    uint32_t *memory = malloc(elements * sizeof *memory);
     slc_error error;
     assert_non_null(memory);
-    memset(memory, 0xa5, slice * f.depth * sizeof *memory);
+    memset(memory, 0xa5, elements * sizeof *memory);
     const ptrdiff_t stride = (ptrdiff_t)(row * sizeof *memory), far = (ptrdiff_t)(slice * sizeof *memory);
     slc_volume_labels out = {
         .labels = memory + (turned ? (f.depth - 1) * slice + (f.height - 1) * row : 0),
@@ -124,21 +145,20 @@ static void expect(slc_volume_labeller *labeller, const slc_volume *volume, uint
         .slice_stride = turned ? -far : far,
     };
     assert_int_equal(slc_volume_run(labeller, volume, &out, &error), SLC_OK);
-    size_t beside = 0;
-    for (size_t i = 0; i < slice * f.depth; i++) {
-        beside += memory[i] == 0xa5a5a5a5U ? 1 : 0;
+    expect_labels(memory, elements, &out, n, what);
+    slc_volume_labels some = out;
+    some.labels = NULL;
+    some.n_labels = 0;
+    memset(memory, 0xa5, elements * sizeof *memory);
+    assert_int_equal(slc_volume_run(labeller, volume, &some, &error), SLC_OK);
+    assert_int_equal(some.n_labels, n);
+    for (size_t first = 0, at_once = 1 + f.width % 3; first < f.depth; first += at_once) {
+        const size_t left = f.depth - first;
+        some.labels = (uint32_t *)(void *)((char *)out.labels + (ptrdiff_t)first * out.slice_stride);
+        assert_int_equal(slc_volume_slices(labeller, first, left < at_once ? left : at_once, &some, &error),
+                         SLC_OK);
     }
-    assert_int_equal(beside, slice * f.depth - voxels()); /* nothing else was written */
-    for (size_t i = 0; i < voxels(); i++) {
-        const size_t x = i % f.width, y = i / f.width % f.height, z = i / f.width / f.height;
-        const uint32_t *at = (const uint32_t *)(const void *)((char *)out.labels +
-                                                              (ptrdiff_t)z * out.slice_stride +
-                                                              (ptrdiff_t)y * out.stride);
-        if (at[x] != f.wanted[i] || out.n_labels != n) {
-            fail_msg("%s: %zu x %zu x %zu: label %u at (%zu, %zu, %zu), not %u; %u components, not %u", what,
-                     f.width, f.height, f.depth, at[x], x, y, z, f.wanted[i], out.n_labels, n);
-        }
-    }
+    expect_labels(memory, elements, &out, n, what);
     free(memory);
 }
 
@@ -478,6 +498,41 @@ static void volumes_are_checked(void **state)
     slc_volume_close(NULL);
 }
 
+static void slices_are_checked(void **state)
+{
+    (void)state;
+    static uint8_t pixels[64];
+    static uint32_t labels[64];
+    slc_error error = {SLC_OK, ""};
+    slc_volume_components components = {.volume = NULL};
+    const slc_volume volume = {pixels, 4, 4, 4, 4, 16, SLC_IMAGE_U8}, none = {pixels, 4, 4, 0, 4, 16, 0};
+    const slc_volume_labels out = {.labels = labels, .stride = 16, .slice_stride = 64};
+    slc_volume_labels run = {.labels = NULL}, other = out;
+    slc_volume_labeller *labeller = open_one(26, SLC_SIMD_AUTO, 1, 0);
+    assert_int_equal(slc_volume_slices(labeller, 0, 1, &out, &error), SLC_ERR_USAGE);
+    assert_non_null(strstr(error.text, "no volume"));
+    assert_int_equal(slc_volume_run(labeller, &volume, &run, &error), SLC_OK);
+    assert_int_equal(slc_volume_slices(labeller, 0, 4, &out, &error), SLC_OK);
+    static const size_t pieces[][2] = {{0, 0}, {0, 5}, {4, 1}, {3, 2}, {1, SIZE_MAX}};
+    for (size_t i = 0; i < sizeof pieces / sizeof *pieces; i++) {
+        assert_int_equal(slc_volume_slices(labeller, pieces[i][0], pieces[i][1], &out, &error),
+                         SLC_ERR_USAGE);
+        assert_non_null(strstr(error.text, "of a volume of 4"));
+    }
+    other.components = &components;
+    assert_int_equal(slc_volume_slices(labeller, 0, 1, &other, &error), SLC_ERR_USAGE);
+    assert_non_null(strstr(error.text, "components"));
+    other = (slc_volume_labels){.labels = labels, .stride = 12, .slice_stride = 64};
+    assert_int_equal(slc_volume_slices(labeller, 0, 2, &other, &error), SLC_ERR_USAGE);
+    assert_non_null(strstr(error.text, "stride"));
+    other.labels = NULL;
+    assert_int_equal(slc_volume_slices(labeller, 0, 2, &other, &error), SLC_ERR_USAGE);
+    assert_int_equal(slc_volume_run(labeller, &none, &run, &error), SLC_ERR_USAGE);
+    assert_int_equal(slc_volume_slices(labeller, 0, 1, &out, &error), SLC_ERR_USAGE);
+    assert_non_null(strstr(error.text, "no volume"));
+    slc_volume_close(labeller);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -490,6 +545,7 @@ int main(void)
         cmocka_unit_test(sizes_follow_one_another),
         cmocka_unit_test(configurations_are_checked),
         cmocka_unit_test(volumes_are_checked),
+        cmocka_unit_test(slices_are_checked),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

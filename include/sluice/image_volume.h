@@ -127,6 +127,14 @@ typedef struct slc_volume_labels {
 SLC_API slc_status slc_volume_run(slc_volume_labeller *labeller, const slc_volume *volume,
                                   slc_volume_labels *out, slc_error *error);
 
+/* Labels of slices [first, first + n) of the volume that was run last, as that run makes them, of which
+ * out->labels was mostly NULL: so that they can go on slice by slice and are never in memory as a whole. Only
+ * labels and strides of `out` are used, components are NULL. The volume's voxels are not looked at, they may
+ * be gone. As fast as in one go where `first` and n are even. SLC_ERR_USAGE: no such slices, no volume yet or
+ * one that was refused, a layout as is not right of a volume's labels. */
+SLC_API slc_status slc_volume_slices(slc_volume_labeller *labeller, size_t first, size_t n,
+                                     const slc_volume_labels *out, slc_error *error);
+
 /* ---- slices as they come ----------------------------------------------------------------------- */
 
 /* Components of a volume that is pushed slice by slice, and may be larger than the memory: what is kept are

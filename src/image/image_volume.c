@@ -325,18 +325,25 @@ static span span_of(const void *at, ptrdiff_t stride, ptrdiff_t slice_stride, co
                       row_bytes};
 }
 
+static slc_status check_labels(const slc_volume *v, const slc_volume_labels *out, slc_error *error)
+{
+    const size_t sides[3] = {v->width, v->height, v->depth};
+    return check_layout("labels of a volume", out->labels, sides, v->width * sizeof(uint32_t), out->stride,
+                        out->slice_stride, sizeof(uint32_t), error);
+}
+
 static slc_status check_output(const slc_volume *v, const slc_volume_labels *out, uint32_t features,
                                slc_error *error)
 {
-    const size_t sides[3] = {v->width, v->height, v->depth}, row = v->width * sizeof(uint32_t);
+    const size_t sides[3] = {v->width, v->height, v->depth};
     slc_status status = SLC_OK;
     if (out->labels != NULL) {
-        status = check_layout("labels of a volume", out->labels, sides, row, out->stride, out->slice_stride,
-                              sizeof(uint32_t), error);
+        status = check_labels(v, out, error);
         if (status != SLC_OK) {
             return status;
         }
-        const span a = span_of(out->labels, out->stride, out->slice_stride, sides, row);
+        const span a = span_of(out->labels, out->stride, out->slice_stride, sides,
+                               v->width * sizeof(uint32_t));
         const span b = span_of(v->voxels, v->stride, v->slice_stride, sides,
                                slc_image_row_bytes(v->type, v->width));
         if (a.first < b.behind && b.first < a.behind) {
@@ -399,6 +406,7 @@ slc_status slc_volume_run(slc_volume_labeller *v, const slc_volume *volume, slc_
                           slc_error *error)
 {
     const uint32_t features = out->components != NULL ? v->config.features : 0;
+    v->labelled = false;
     slc_status status = slc_volume_check(&v->config, volume, error);
     status = status == SLC_OK ? check_output(volume, out, v->config.features, error) : status;
     status = status == SLC_OK && features != 0 ? slc_volume_check_sums(volume, features, error) : status;
@@ -424,8 +432,45 @@ slc_status slc_volume_run(slc_volume_labeller *v, const slc_volume *volume, slc_
         return status;
     }
     slc_team_run(v->team, v->n_parts, write_part, v);
+    v->labelled = true;
     if (features != 0) {
         slc_volume_features(v);
     }
     return SLC_OK;
+}
+
+typedef struct slices {
+    const slc_volume_labeller *labeller;
+    slc_volume_window window;
+    size_t first_layer;
+} slices;
+
+static void write_slices(void *context, uint32_t part)
+{
+    const slices *s = context;
+    slc_volume_write_layer(s->labeller, &s->window, s->first_layer + part);
+}
+
+slc_status slc_volume_slices(slc_volume_labeller *v, size_t first, size_t n, const slc_volume_labels *out,
+                             slc_error *error)
+{
+    if (!v->labelled) {
+        return slc_fail(error, SLC_ERR_USAGE, "slices: no volume is labelled");
+    }
+    if (n == 0 || first >= v->volume.depth || n > v->volume.depth - first) {
+        return slc_fail(error, SLC_ERR_USAGE, "slices: %zu from number %zu on, of a volume of %zu", n, first,
+                        v->volume.depth);
+    }
+    if (out->components != NULL) {
+        return slc_fail(error, SLC_ERR_USAGE, "slices: components are those of the whole volume");
+    }
+    slc_volume shape = v->volume;
+    shape.depth = n;
+    const slc_status status = check_labels(&shape, out, error);
+    if (status == SLC_OK) {
+        slices s = {v, slc_volume_window_of(v, out, first, n), first / v->across};
+        const size_t behind = (first + n - 1) / v->across + 1;
+        slc_team_run(v->team, (uint32_t)(behind - s.first_layer), write_slices, &s);
+    }
+    return status;
 }

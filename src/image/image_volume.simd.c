@@ -482,38 +482,12 @@ static inline size_t write_rows(const uint64_t *const *rows, size_t n_rows, size
     return (size_t)(run + 1 - labels);
 }
 
-/* Some rows of a bundle of four are not there: labels of all of them go to a row of their own, piece by
- * piece. */
-static size_t write_some(const uint64_t *const *rows, const uint32_t *labels, size_t width,
-                         uint32_t *const *out)
-{
-    size_t run = 0;
-    uint64_t before = 0;
-    for (size_t x = 0; x < width; x++) {
-        const size_t k = x / 64;
-        const uint64_t any = (rows[0][k] | rows[1][k] | rows[2][k] | rows[3][k]) >> x % 64 & 1;
-        run += any & ~before;
-        before = any;
-        for (size_t r = 0; r < SLC_VOLUME_ROWS; r++) {
-            if (out[r] != NULL) {
-                out[r][x] = (rows[r][k] >> x % 64 & 1) != 0 ? labels[run - 1] : 0;
-            }
-        }
-    }
-    return run;
-}
-
 static size_t write(const uint64_t *const *rows, size_t n_rows, const uint32_t *labels, size_t width,
                     uint32_t *const *out, bool far)
 {
     const size_t written = n_rows == 2 ? 1 : n_rows;
-    bool whole = true;
     for (size_t r = 0; r < written; r++) {
-        far = far && (uintptr_t)out[r] % (SIMD_LANES * sizeof **out) == 0;
-        whole = whole && out[r] != NULL;
-    }
-    if (!whole) {
-        return write_some(rows, labels, width, out);
+        far = far && out[r] != NULL && (uintptr_t)out[r] % (SIMD_LANES * sizeof **out) == 0;
     }
     if (n_rows == 2) {
         return far ? write_rows(rows, 1, 0, 1, labels, width, out, true, true)
@@ -528,7 +502,9 @@ static size_t write(const uint64_t *const *rows, size_t n_rows, const uint32_t *
     }
     size_t runs = 0; /* stores into the caches take half the time a row at a time */
     for (size_t r = 0; r < SLC_VOLUME_ROWS; r++) {
-        runs = write_rows(rows, SLC_VOLUME_ROWS, r, r + 1, labels, width, out, false, false);
+        if (out[r] != NULL) {
+            runs = write_rows(rows, SLC_VOLUME_ROWS, r, r + 1, labels, width, out, false, false);
+        }
     }
     return runs;
 }

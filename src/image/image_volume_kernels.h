@@ -84,9 +84,9 @@ typedef struct slc_volume_kernels {
     uint32_t (*number)(slc_volume_strip *strip, const slc_volume_layer *layer, size_t j, size_t row,
                        uint32_t first, uint32_t *numbers, uint32_t n);
     /* Writes rows of labels, `width` wide, of a bundle of 1 or 4 rows, or of 1 row and its starts (n_rows 2):
-     * the label of its run where a row has a voxel, else 0; a row whose output is NULL is left out. `labels`
-     * are those of the bundle's runs; returns how many there are. `far`: past the caches, where the addresses
-     * allow it. */
+     * the label of its run where a row has a voxel, else 0; a row of 4 whose output is NULL is left out, but
+     * not all are. `labels` are those of the bundle's runs; returns how many there are. `far`: past the
+     * caches, where the addresses allow it. */
     size_t (*write)(const uint64_t *const *rows, size_t n_rows, const uint32_t *labels, size_t width,
                     uint32_t *const *out, bool far);
     /* What was written past the caches is there for other threads. */

@@ -46,7 +46,16 @@ struct slc_volume_labeller {
     uint64_t *bits; /* of each layer and row of its bundles, the rows of all bundles between two of zeros */
     uint32_t *parent, *numbers;
     uint32_t n_labels;
+    bool labelled; /* the runs of that volume have their numbers */
 };
+
+/* Slices whose labels are written. */
+typedef struct slc_volume_window {
+    uint32_t *labels;
+    ptrdiff_t stride, slice_stride;
+    size_t first, n;
+    bool far; /* past the caches */
+} slc_volume_window;
 
 /* What is asked for, with its default; SLC_ERR_USAGE. */
 slc_status slc_volume_config_take(const slc_volume_config *given, slc_volume_config *config,
@@ -79,6 +88,10 @@ void slc_volume_wrap(slc_volume_labeller *labeller);
 void slc_volume_number(slc_volume_labeller *labeller);
 /* The second pass over a part: its runs get the numbers, and are written where labels are wanted. */
 void slc_volume_write(slc_volume_labeller *labeller, slc_volume_part *part);
+/* Slices [first, first + n) at out's labels; and what a layer has of them, of a volume that is labelled. */
+slc_volume_window slc_volume_window_of(const slc_volume_labeller *labeller, const slc_volume_labels *out,
+                                       size_t first, size_t n);
+void slc_volume_write_layer(const slc_volume_labeller *labeller, const slc_volume_window *to, size_t layer);
 /* Room for the features of all components; then they are summed, and their rows appended. */
 slc_status slc_volume_features_reserve(slc_volume_labeller *labeller, slc_error *error);
 void slc_volume_features(slc_volume_labeller *labeller);

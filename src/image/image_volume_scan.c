@@ -159,36 +159,59 @@ void slc_volume_number(slc_volume_labeller *labeller)
 enum { FAR_BYTES = 1 << 24 };
 
 /* Writes bundle j of a layer, whose first run has the first of the labels; returns how many runs it has. */
-static size_t write_bundle(const slc_volume_labeller *labeller, size_t layer, size_t j,
-                           const uint32_t *labels, bool far)
+static size_t write_bundle(const slc_volume_labeller *labeller, const slc_volume_window *to, size_t layer,
+                           size_t j, const uint32_t *labels)
 {
-    const slc_volume *volume = &labeller->volume;
-    const slc_volume_labels *out = labeller->out;
     const uint64_t *rows[SLC_VOLUME_ROWS];
-    uint32_t *to[SLC_VOLUME_ROWS];
+    uint32_t *out[SLC_VOLUME_ROWS];
     for (size_t i = 0; i < labeller->across * labeller->across; i++) {
         const size_t y = labeller->across * j + i % labeller->across;
         const size_t z = labeller->across * layer + i / labeller->across;
-        char *at = (char *)out->labels + (ptrdiff_t)z * out->slice_stride + (ptrdiff_t)y * out->stride;
+        const bool is = y < labeller->volume.height && z >= to->first && z - to->first < to->n;
+        char *at = (char *)to->labels + (is ? (ptrdiff_t)(z - to->first) * to->slice_stride : 0);
         rows[i] = slc_volume_bits(labeller, y, z);
-        to[i] = y < volume->height && z < volume->depth ? (uint32_t *)(void *)at : NULL;
+        out[i] = is ? (uint32_t *)(void *)(at + (ptrdiff_t)y * to->stride) : NULL;
     }
     if (labeller->equal) {
         rows[1] = slc_volume_starts(labeller, j, layer);
     }
-    return labeller->kernels.write(rows, labeller->rows, labels, volume->width, to, far);
+    return labeller->kernels.write(rows, labeller->rows, labels, labeller->volume.width, out, to->far);
+}
+
+static void write_layer(const slc_volume_labeller *labeller, const slc_volume_window *to, size_t layer,
+                        const uint32_t *labels)
+{
+    for (size_t j = 0; j < labeller->bundles; j++) {
+        labels += write_bundle(labeller, to, layer, j, labels);
+    }
+}
+
+slc_volume_window slc_volume_window_of(const slc_volume_labeller *labeller, const slc_volume_labels *out,
+                                       size_t first, size_t n)
+{
+    const bool far = labeller->volume.width * labeller->volume.height * n > FAR_BYTES / sizeof(uint32_t);
+    return (slc_volume_window){out->labels, out->stride, out->slice_stride, first, n, far};
 }
 
 void slc_volume_write(slc_volume_labeller *labeller, slc_volume_part *part)
 {
-    const slc_volume *volume = &labeller->volume;
-    const bool far = volume->width * volume->height * volume->depth > FAR_BYTES / sizeof(uint32_t);
+    const slc_volume_window whole = slc_volume_window_of(labeller, labeller->out, 0, labeller->volume.depth);
     for (size_t i = 0; i < part->n_layers; i++) {
         uint32_t *labels = part->runs + part->run_at[i];
         labeller->kernels.relabel(labeller->numbers, labels, part->run_at[i + 1] - part->run_at[i]);
-        for (size_t j = 0; j < labeller->bundles && labeller->out->labels != NULL; j++) {
-            labels += write_bundle(labeller, part->first_layer + i, j, labels, far);
+        if (whole.labels != NULL) {
+            write_layer(labeller, &whole, part->first_layer + i, labels);
         }
     }
+    labeller->kernels.finish();
+}
+
+void slc_volume_write_layer(const slc_volume_labeller *labeller, const slc_volume_window *to, size_t layer)
+{
+    const slc_volume_part *part = labeller->parts;
+    while (layer >= part->first_layer + part->n_layers) {
+        part++;
+    }
+    write_layer(labeller, to, layer, part->runs + part->run_at[layer - part->first_layer]);
     labeller->kernels.finish();
 }

@@ -58,6 +58,9 @@ static slc_status add_pnm(slc_io_image_writer *writer, const slc_image *image, s
     if (status == SLC_OK) {
         status = slc_io_writer_put(writer, header, (size_t)n, error);
     }
+    if (status == SLC_OK && !bits && !wide && image->stride == (ptrdiff_t)bytes) {
+        return slc_io_writer_put(writer, image->pixels, bytes * image->height, error);
+    }
     for (size_t y = 0; status == SLC_OK && y < image->height; y++) {
         const uint8_t *from = slc_io_image_row(image, y);
         if (bits) {
@@ -163,6 +166,10 @@ static slc_status add_npy(slc_io_image_writer *writer, const slc_image *image, s
     if (image->pixels == NULL) {
         return status == SLC_OK ? make_room(writer, image, bytes[image->type], error) : status;
     }
+    const size_t row = image->width * bytes[image->type];
+    if (status == SLC_OK && !bits && image->stride == (ptrdiff_t)row) { /* large pieces are not copied */
+        return slc_io_writer_put(writer, image->pixels, row * image->height, error);
+    }
     if (status == SLC_OK && bits) {
         status = slc_io_image_room(writer, image->width, error);
     }
@@ -171,8 +178,7 @@ static slc_status add_npy(slc_io_image_writer *writer, const slc_image *image, s
         for (size_t x = 0; bits && x < image->width; x++) {
             writer->row[x] = from[x / 8] >> x % 8 & 1;
         }
-        status = slc_io_writer_put(writer, bits ? writer->row : from, image->width * bytes[image->type],
-                                   error);
+        status = slc_io_writer_put(writer, bits ? writer->row : from, row, error);
     }
     return status;
 }
