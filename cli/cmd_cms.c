@@ -6,6 +6,7 @@
 #include "cmd_cms.h"
 #include "cli_rows.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,6 +14,9 @@
 static const slc_cli_option table[] = {
     {"cabling", 0, NEEDED | INPUT(O, cabling), "FILE", "which module each chip belongs to"},
     {"gains", 0, INPUT(O, gains), "FILE", "pedestals and gains; phase 1 needs them"},
+    {"geometry", 0, INPUT(O, geometry), "FILE",
+     "where modules are, their drift and errors (CMS's cpefast.bin): places, too"},
+    {"skip-modules", 0, TEXT(O, skip_modules), "LIST", "modules that are left out, as in 96-111,1200"},
     {"phase", 0, COUNT(O, phase, 1, 2), "N",
      "of the detector: calibration, number of modules and charge cuts"},
     {"device", 0, DEVICE(O, device), "WHICH", "cpu (the default), or GPUs: cuda, cuda:N, cuda:N,M, all"},
@@ -55,6 +59,29 @@ static void defaults(void *options)
                                                     .threads = 1};
 }
 
+/* "3,5-8": no module of these is unpacked. */
+static bool take_skipped(slc_cms_job *job)
+{
+    const char *at = job->options->skip_modules;
+    memset(job->unpack, 1, sizeof job->unpack);
+    while (at != NULL) {
+        char *end;
+        const bool number = *at >= '0' && *at <= '9';
+        const unsigned long first = number ? strtoul(at, &end, 10) : ULONG_MAX;
+        if (!number) {
+            return false;
+        }
+        const bool range = *end == '-' && end[1] >= '0' && end[1] <= '9';
+        const unsigned long last = range ? strtoul(end + 1, &end, 10) : first;
+        if (first > last || last >= job->config.decode.modules || (*end != ',' && *end != '\0')) {
+            return false;
+        }
+        memset(job->unpack + first, 0, last - first + 1);
+        at = *end == ',' ? end + 1 : NULL;
+    }
+    return true;
+}
+
 static bool is_charge(double x)
 {
     return x >= 0 ? x <= (double)(uint32_t)x : x <= -1;
@@ -85,6 +112,12 @@ static int set_config(slc_cms_job *job)
     config->cluster.duplicates = duplicates[options->duplicates];
     config->cluster.max_module_digis = (uint32_t)options->max_module_digis;
     config->cluster.truncate = options->truncate;
+    if (!take_skipped(job)) {
+        return slc_cli_wrong(&slc_cmd_cms,
+                             "--skip-modules %s: not modules from 0 to %u, or ranges of them, as in 3,5-8",
+                             options->skip_modules, config->decode.modules - 1);
+    }
+    config->decode.unpack = options->skip_modules != NULL ? job->unpack : NULL;
     if (options->min_charge >= 0) {
         config->cluster.min_charge_e = (uint32_t)options->min_charge;
     }
@@ -114,13 +147,25 @@ static int read_payloads(slc_cms_job *job)
         slc_cli_say("cms", "no memory for the cabling");
         return SLC_CLI_FAILED;
     }
-    slc_status status = slc_io_read_cms_cabling(job->options->cabling, job->cabling, &job->error);
-    if (status == SLC_OK && job->options->gains != NULL) {
-        status = slc_io_read_cms_gains(job->options->gains, &job->gains, &job->error);
+    const slc_cms_options *options = job->options;
+    slc_io_cms_note notes[3] = {{""}};
+    slc_status status = slc_io_read_cms_cabling(options->cabling, job->cabling, &notes[0], &job->error);
+    if (status == SLC_OK && options->gains != NULL) {
+        status = slc_io_read_cms_gains(options->gains, &job->gains, &notes[1], &job->error);
+    }
+    if (status == SLC_OK && options->geometry != NULL) {
+        status = slc_io_read_cms_geometry(options->geometry, &job->geometry, &notes[2], &job->error);
+        job->config.position.geometry = &job->geometry;
     }
     if (status != SLC_OK) {
         slc_cli_say("cms", "%s", job->error.text);
         return SLC_CLI_FAILED;
+    }
+    const char *const paths[] = {options->cabling, options->gains, options->geometry};
+    for (int i = 0; i < 3; i++) { /* what was assumed, with --quiet, too */
+        if (notes[i].text[0] != '\0') {
+            slc_cli_say("cms", "%s: %s", paths[i], notes[i].text);
+        }
     }
     return SLC_CLI_GO_ON;
 }
@@ -250,6 +295,7 @@ static void clear(slc_cms_job *job)
 {
     slc_flow_close(job->flow);
     slc_cms_gains_clear(&job->gains);
+    slc_cms_geometry_clear(&job->geometry);
     slc_io_abandon(job->results);
     slc_io_abandon(job->table);
     free(job->cabling);
@@ -278,7 +324,7 @@ const slc_cli_command slc_cmd_cms = {
     .description = "Reads raw events of CMS's pixel detector, decodes and calibrates their digis and finds "
                    "clusters and their\n"
                    "positions, on a processor or a GPU. '-' is standard input.\n"
-                   "Groups of --output: digis, modules, clusters.\n",
+                   "Groups of --output: digis, modules, clusters, and with --geometry places.\n",
     .options = table,
     .n_options = sizeof table / sizeof table[0],
     .min_operands = 1,

@@ -16,7 +16,7 @@
 #include <sluice/sluice.h>
 
 typedef struct slc_cms_options {
-    const char *cabling, *gains, *device, *output, *table;
+    const char *cabling, *gains, *geometry, *skip_modules, *device, *output, *table;
     slc_cli_results results;
     int cut, duplicates;
     uint64_t phase, threads, batch, max_module_digis;
@@ -40,6 +40,8 @@ typedef struct slc_cms_job {
     slc_cms_config config;
     slc_cms_cabling *cabling;
     slc_cms_gains gains;
+    slc_cms_geometry geometry;
+    uint8_t unpack[SLC_CMS_MODULES_PHASE2]; /* 0: not */
     slc_flow_cms_setup setup;
     slc_flow *flow;
     slc_faults input_faults; /* of the input at hand */

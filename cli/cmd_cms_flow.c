@@ -13,10 +13,12 @@ bool slc_cms_job_append(slc_cms_job *job, const slc_cms_result *result)
         {"digis", &slc_cms_digis_schema, &result->digis, SLC_IO_ROWS_ANY},
         {"modules", &slc_cms_modules_schema, &result->modules, SLC_IO_ROWS_ANY},
         {"clusters", &slc_cms_clusters_schema, &result->clusters, SLC_IO_ROWS_ANY},
+        {"places", &slc_cms_places_schema, &result->places, SLC_IO_ROWS_ANY},
     };
+    const size_t n_groups = sizeof groups / sizeof groups[0] - (job->options->geometry == NULL ? 1 : 0);
     slc_status status = SLC_OK;
     if (job->results != NULL) {
-        status = slc_io_results_put(job->results, groups, sizeof groups / sizeof groups[0], &job->error);
+        status = slc_io_results_put(job->results, groups, n_groups, &job->error);
         status = status == SLC_OK
                      ? slc_cli_results_flush(job->results, &job->options->results, job->live, &job->error)
                      : status;

@@ -70,9 +70,9 @@ int main(int argc, char **argv)
     sums s = {0};
 
     slc_cms_config_default(&config, SLC_CMS_PHASE1);
-    slc_status status = slc_io_read_cms_cabling(argv[1], &cabling, &error);
+    slc_status status = slc_io_read_cms_cabling(argv[1], &cabling, NULL, &error);
     if (status == SLC_OK) {
-        status = slc_io_read_cms_gains(argv[2], &gains, &error);
+        status = slc_io_read_cms_gains(argv[2], &gains, NULL, &error);
     }
     if (status == SLC_OK) {
         status = slc_cms_chain_open(&config, &cabling, &gains, &chain, &error);

@@ -424,12 +424,12 @@ static void a_cabling_comes_back(void **state)
     slc_cms_cabling *again = calloc(1, sizeof *again);
     slc_error error = {0};
     assert_int_equal(slc_io_write_cms_cabling(path, cabling, &error), SLC_OK);
-    assert_int_equal(slc_io_read_cms_cabling(path, again, &error), SLC_OK);
+    assert_int_equal(slc_io_read_cms_cabling(path, again, NULL, &error), SLC_OK);
     assert_memory_equal(again, cabling, sizeof *again);
     again->cable[3].raw_id = 5;
     assert_int_equal(slc_io_write_cms_cabling(absent, again, &error), SLC_ERR_USAGE);
     assert_int_equal(access(absent, F_OK), -1);
-    assert_int_equal(slc_io_read_cms_cabling(absent, again, &error), SLC_ERR_IO);
+    assert_int_equal(slc_io_read_cms_cabling(absent, again, NULL, &error), SLC_ERR_IO);
     free(again);
 }
 
@@ -440,12 +440,12 @@ static void gains_come_back(void **state)
     for (uint32_t modules = 0; modules <= 400; modules += 200) { /* up to more bytes than a cabling has */
         slc_cms_gains gains = make_gains(modules), again = {0};
         assert_int_equal(slc_io_write_cms_gains(path, &gains, &error), SLC_OK);
-        assert_int_equal(slc_io_read_cms_gains(path, &again, &error), SLC_OK);
+        assert_int_equal(slc_io_read_cms_gains(path, &again, NULL, &error), SLC_OK);
         assert_int_equal(again.n_modules, modules);
         assert_true(again.gain_low == gains.gain_low && again.gain_step == gains.gain_step);
         assert_true(again.pedestal_low == gains.pedestal_low && again.pedestal_step == gains.pedestal_step);
         assert_true(again.dead == 255 && again.noisy == 254);
-        assert_int_equal(slc_io_read_cms_cabling(path, cabling, &error), SLC_ERR_FORMAT);
+        assert_int_equal(slc_io_read_cms_cabling(path, cabling, NULL, &error), SLC_ERR_FORMAT);
         assert_non_null(strstr(error.text, "these are gains"));
         assert_memory_equal(again.gain, gains.gain, (size_t)modules * SLC_CMS_GAINS * sizeof *gains.gain);
         gains.noisy = gains.dead;

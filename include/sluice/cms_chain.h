@@ -74,6 +74,9 @@ typedef struct slc_cms_position_config {
     uint32_t n_planes;            /* 0: all modules are like plane_default */
     const slc_cms_plane *planes;  /* the caller's; modules beyond are like plane_default */
     slc_cms_plane plane_default;
+    /* NULL: positions are those in planes alone. Else the caller's, of all modules; pitches, planes and
+     * errors are its own, so that n_planes is to be 0, and the result has places. */
+    const slc_cms_geometry *geometry;
     /* By size 1, 2, 3 and more rows (columns). Defaults: what sim_cms' tracks give
      * (docs/howto/cms-pixels.md). */
     float error_x_um[SLC_CMS_ERROR_SIZES - 1], error_y_um[SLC_CMS_ERROR_SIZES - 1];
@@ -127,16 +130,17 @@ typedef struct slc_cms_result {
     slc_cms_digis digis;
     slc_cms_modules modules;
     slc_cms_clusters clusters;
+    slc_cms_places places; /* of the clusters, if there is a geometry */
     uint64_t first_event;
     uint64_t n_fragments; /* sound ones; 0 for events that come as digis */
     slc_cms_word_counts words;
     slc_cms_calibrate_counts columns;
     slc_faults faults;
-    double seconds[SLC_CMS_STAGES]; /* on a GPU all is in the first */
+    double seconds[SLC_CMS_STAGES]; /* on a GPU all but places is in the first */
 } slc_cms_result;
 SLC_API void slc_cms_result_clear(slc_cms_result *result);
 /* What the events add to the checksum of a run (base.h) in which `before` events are before them: digis,
- * modules and clusters. It depends on neither device nor target. */
+ * modules and clusters, and places if there are any. It depends on neither device nor target. */
 SLC_API uint64_t slc_cms_result_checksum(const slc_cms_result *result, uint64_t before);
 
 /* ---- the chain --------------------------------------------------------------------------------- */

@@ -103,6 +103,14 @@ typedef struct slc_cms_clusters {
 } slc_cms_clusters;
 SLC_API extern const slc_schema slc_cms_clusters_schema;
 
+/* Where the clusters are in the detector, a row for each, in their order; no rows without a geometry. */
+typedef struct slc_cms_places {
+    slc_columns head;
+    uint32_t *raw_id;          /* detector id of the module */
+    float *x_mm, *y_mm, *z_mm; /* in CMS's frame: z along the beams, y upwards */
+} slc_cms_places;
+SLC_API extern const slc_schema slc_cms_places_schema;
+
 /* ---- what is read beside the events ------------------------------------------------------------ */
 
 /* Where each read-out chip is: entry (fed - 1200) · 384 + (link - 1) · 8 + roc - 1, with link 1 … 48 and roc
@@ -142,7 +150,27 @@ typedef struct slc_cms_plane {
     float x0_um, y0_um, z0_um;    /* the nominal origin of tracks in the module's frame; z0 not 0 */
     float shift_x_um, shift_y_um; /* of all positions: Lorentz drift and alignment */
     float width_x_um, width_y_um; /* charge width: what drift adds to the projection of a track */
+    float thickness_um;           /* of the silicon; 0: that of the configuration */
 } slc_cms_plane;
+
+/* Where a module is, and how well its clusters are measured. */
+enum { SLC_CMS_SITE_ERRORS = 3 };
+typedef struct slc_cms_site {
+    uint32_t raw_id;
+    float position_mm[3]; /* of its middle */
+    float
+        rotation[9]; /* row by row, from the detector to the plane: detector = rotationᵀ · plane + position */
+    /* Of clusters of several rows (columns), of one, and of one long one. */
+    float error_x_um[SLC_CMS_SITE_ERRORS], error_y_um[SLC_CMS_SITE_ERRORS];
+} slc_cms_site;
+typedef struct slc_cms_geometry {
+    uint32_t n_modules;
+    float pitch_x_um, pitch_y_um;
+    float edge_x_um, edge_y_um; /* errors of clusters at a module's first or last row (column) */
+    slc_cms_plane *plane;       /* n_modules; owned */
+    slc_cms_site *site;         /* n_modules; owned */
+} slc_cms_geometry;
+SLC_API void slc_cms_geometry_clear(slc_cms_geometry *geometry);
 
 #ifdef __cplusplus
 }

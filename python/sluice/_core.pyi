@@ -93,6 +93,7 @@ class CmsBatch(Batch):
     digis: Columns
     modules: Columns
     clusters: Columns
+    places: Columns
 
 class PixelsBatch(Batch):
     pixels: Columns

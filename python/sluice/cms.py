@@ -7,20 +7,32 @@
 
 A batch has ``digis`` (``x`` the row, ``y`` the column, ``adc`` electrons after the calibration, ``module``, ``cluster`` in its
 module from 0, -9999 in none ...), ``modules`` (those of an event that have digis) and ``clusters`` (charge in electrons, box,
-position and its error in the module's plane in um, from its middle). Each column has its unit in ``units``.
+position and its error in the module's plane in um, from its middle), and with ``geometry`` ``places`` (of each cluster ``raw_id``
+of its module, ``x_mm``, ``y_mm`` and ``z_mm`` in the detector). Each column has its unit in ``units``.
 """
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from ._core import Reader, cms_open
+from ._core import Reader, UsageError, cms_open
 from ._flow import OnFault, Path, Paths, Progress, common
 
 if TYPE_CHECKING:
+    from collections.abc import Iterable
+
     from ._core import CmsBatch
 
 __all__ = ["open"]
+
+
+def _unpack(skip: Iterable[int], phase: int) -> bytes | None:
+    modules = bytearray(b"\1" * (1856 if phase == 1 else 4000))
+    for module in skip:
+        if not 0 <= module < len(modules):
+            raise UsageError(f"skip_modules: there is no module {module}, they are 0 to {len(modules) - 1}")
+        modules[module] = 0
+    return None if all(modules) else bytes(modules)
 
 
 def open(
@@ -28,6 +40,8 @@ def open(
     *,
     cabling: Path,
     gains: Path | None = None,
+    geometry: Path | None = None,
+    skip_modules: Iterable[int] = (),
     phase: Literal[1, 2] = 1,
     min_charge_e: int | None = None,
     min_charge_layer1_e: int | None = None,
@@ -45,7 +59,9 @@ def open(
     """A reader of batches of up to ``batch`` events (docs/formats/cms-raw.md), in the order of the inputs.
 
     ``cabling``: which module each chip belongs to, ``gains``: pedestals and gains, which phase 1 needs
-    (docs/formats/cms-payloads.md). ``phase`` of the detector: calibration, number of modules, charge cuts. Clusters are kept with
+    (docs/formats/cms-payloads.md), ``geometry``: where modules are, their drift and errors. The dumps of CMS's stand-alone programs
+    (cablingMap.bin, gain.bin, cpefast.bin: docs/formats/cms-dumps.md) are read, too; a ``UserWarning`` tells what was assumed of
+    them. ``skip_modules``: those that are left out. ``phase`` of the detector: calibration, number of modules, charge cuts. Clusters are kept with
     ``min_charge_e`` electrons at least (``above``: more), in modules below 96 ``min_charge_layer1_e``; None: the phase's own.
     ``duplicates``: what digis of one pixel count as. A module with more than ``max_module_digis`` (6000) takes a slower path, or
     with ``truncate`` its digis beyond are in no cluster, and that is a fault. Without ``digis`` batches have modules and clusters
@@ -70,4 +86,6 @@ def open(
         max_module_digis,
         truncate,
         digis,
+        geometry,
+        _unpack(skip_modules, phase),
     )

@@ -4,6 +4,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Sums, of the input at hand or of all. */
 typedef struct cms_sums {
@@ -16,6 +17,8 @@ typedef struct cms_setup {
     slc_cms_config config;
     slc_cms_cabling cabling;
     slc_cms_gains gains;
+    slc_cms_geometry geometry;
+    uint8_t unpack[SLC_CMS_MODULES_PHASE2];
     slc_flow_cms_setup flow;
     cms_sums input, sums;
 } cms_setup;
@@ -25,6 +28,7 @@ static void cms_free(void *memory)
     cms_setup *s = memory;
     if (s != NULL) {
         slc_cms_gains_clear(&s->gains);
+        slc_cms_geometry_clear(&s->geometry);
         free(s);
     }
 }
@@ -32,11 +36,12 @@ static void cms_free(void *memory)
 /* ---- batches ------------------------------------------------------------------------------------------- */
 
 #define RESULT(member) .place = offsetof(slc_flow_cms_result, found.member)
-enum { HAS_DIGIS = 1 };
+enum { HAS_DIGIS = 1, HAS_PLACES = 2 };
 static const group cms_groups[] = {
     {"digis", &slc_cms_digis_schema, RESULT(digis), .with = "digis=True", .bit = HAS_DIGIS},
     {"modules", &slc_cms_modules_schema, RESULT(modules)},
     {"clusters", &slc_cms_clusters_schema, RESULT(clusters)},
+    {"places", &slc_cms_places_schema, RESULT(places), .with = "geometry=", .bit = HAS_PLACES},
     {.name = NULL}};
 
 static void cms_faults(const slc_flow_item *item, slc_faults *into)
@@ -119,7 +124,22 @@ static const core_chain cms_chain = {.flow = &slc_flow_cms,
 
 /* ---- opening ------------------------------------------------------------------------------------------- */
 
-enum { COMMON, CABLING, GAINS, PHASE, CHARGE, CHARGE1, ABOVE, DUPLICATES, MOST, TRUNCATE, DIGIS, ARGUMENTS };
+enum {
+    COMMON,
+    CABLING,
+    GAINS,
+    PHASE,
+    CHARGE,
+    CHARGE1,
+    ABOVE,
+    DUPLICATES,
+    MOST,
+    TRUNCATE,
+    DIGIS,
+    GEOMETRY,
+    SKIP,
+    ARGUMENTS
+};
 
 static bool take_config(core_state *state, PyObject *const *values, cms_setup *s)
 {
@@ -158,45 +178,84 @@ static bool take_config(core_state *state, PyObject *const *values, cms_setup *s
     return true;
 }
 
-static bool read_payloads(core_state *state, PyObject *const *values, cms_setup *s)
+/* One file of three: cabling, gains, geometry. What was assumed of it is a warning. */
+static bool read_payload(core_state *state, int which, PyObject *value, cms_setup *s)
 {
     slc_error error = {SLC_OK, ""};
+    slc_io_cms_note note = {""};
     PyObject *bytes = NULL;
-    const char *path = core_path(values[CABLING], &bytes);
-    slc_status status = path != NULL ? slc_io_read_cms_cabling(path, &s->cabling, &error) : SLC_END;
-    Py_CLEAR(bytes);
-    if (status == SLC_OK && values[GAINS] != Py_None) {
-        path = core_path(values[GAINS], &bytes);
-        status = path != NULL ? slc_io_read_cms_gains(path, &s->gains, &error) : SLC_END;
-        Py_CLEAR(bytes);
+    const char *path = core_path(value, &bytes);
+    slc_status status = SLC_END;
+    if (path != NULL) {
+        status = which == CABLING ? slc_io_read_cms_cabling(path, &s->cabling, &note, &error)
+                 : which == GAINS ? slc_io_read_cms_gains(path, &s->gains, &note, &error)
+                                  : slc_io_read_cms_geometry(path, &s->geometry, &note, &error);
     }
+    const bool told = status != SLC_OK || note.text[0] == '\0' ||
+                      PyErr_WarnFormat(PyExc_UserWarning, 1, "%s: %s", path, note.text) == 0;
+    Py_CLEAR(bytes);
     if (status < 0) {
         (void)core_raise(state, status, &error);
     }
-    return status == SLC_OK;
+    return status == SLC_OK && told;
+}
+
+static bool read_payloads(core_state *state, PyObject *const *values, cms_setup *s)
+{
+    if (!read_payload(state, CABLING, values[CABLING], s) ||
+        (values[GAINS] != Py_None && !read_payload(state, GAINS, values[GAINS], s))) {
+        return false;
+    }
+    if (values[GEOMETRY] != Py_None) {
+        s->config.position.geometry = &s->geometry;
+        return read_payload(state, GEOMETRY, values[GEOMETRY], s);
+    }
+    return true;
+}
+
+/* Bytes of 1 and, for what is left out, 0, as many as there are modules; or None. */
+static bool take_unpack(core_state *state, PyObject *value, cms_setup *s)
+{
+    char *bytes;
+    Py_ssize_t size;
+    if (value == Py_None) {
+        return true;
+    }
+    if (PyBytes_AsStringAndSize(value, &bytes, &size) != 0) {
+        return false;
+    }
+    if ((size_t)size != s->config.decode.modules || (size_t)size > sizeof s->unpack) {
+        PyErr_SetString(state->usage_error, "skip_modules: not a byte for each module");
+        return false;
+    }
+    memcpy(s->unpack, bytes, (size_t)size);
+    s->config.decode.unpack = s->unpack;
+    return true;
 }
 
 /* cms_open(common, cabling, gains, phase, min_charge_e, min_charge_layer1_e, above, duplicates,
- * max_module_digis, truncate, digis): see sluice.cms.open. */
+ * max_module_digis, truncate, digis, geometry, unpack): see sluice.cms.open. */
 static PyObject *cms_open(PyObject *module, PyObject *const *arguments, Py_ssize_t n)
 {
     core_state *state = core_state_of(module);
     opening o;
     if (n != ARGUMENTS) {
-        PyErr_SetString(PyExc_TypeError, "cms_open() takes eleven arguments");
+        PyErr_SetString(PyExc_TypeError, "cms_open() takes thirteen arguments");
         return NULL;
     }
     cms_setup *s = calloc(1, sizeof *s);
     if (!core_flow_begin(state, &cms_chain, arguments[COMMON], s, &o)) {
         return NULL;
     }
-    if (!take_config(state, arguments, s) || !read_payloads(state, arguments, s)) {
+    if (!take_config(state, arguments, s) || !take_unpack(state, arguments[SKIP], s) ||
+        !read_payloads(state, arguments, s)) {
         return core_flow_drop(&o);
     }
     s->config.exec.target = state->target;
     s->config.exec.device = o.config.exec.device; /* of the running, which lives as long */
     s->flow = (slc_flow_cms_setup){&s->config, &s->cabling, arguments[GAINS] != Py_None ? &s->gains : NULL};
-    o.running->has = s->config.drop_digis ? 0 : HAS_DIGIS;
+    o.running->has = (s->config.drop_digis ? 0U : HAS_DIGIS) |
+                     (arguments[GEOMETRY] != Py_None ? HAS_PLACES : 0U);
     o.config.batch_bytes = (size_t)64 << 20;
     return core_flow_open(state, &o, &s->flow);
 }

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import json
 import os
+import struct
 import subprocess
 
 import numpy as np
@@ -110,6 +111,50 @@ def test_damage(run):
     assert {name: n for name, n in faults.items() if n} == {name: n for name, n in expected["faults"].items() if n} != {}
     with pytest.raises(sluice.StrictError, match="damaged.bin"):
         read(damaged, payloads, on_fault="raise")
+
+
+def positions(path, raw_ids):
+    """cpefast.bin by docs/formats/cms-dumps.md: module m has its plane at z = m mm, turned by 90 degrees about the beams."""
+    made = struct.pack("<4fI", 0.0285, 0.0285, 0.01, 0.015, 1856)
+    for module in range(1856):
+        identity = raw_ids.get(module, (1 if module < 1184 else 2) << 25 | 1 << 28 | 1 << 20)
+        made += struct.pack("<BBHHHI", identity >> 25 & 7 == 1, 0, 1, module, 0, identity)
+        made += struct.pack("<7f", 0, 0, 0, 0, 0, 0, 3) + struct.pack("<6f", *[0.002] * 3, *[0.003] * 3)
+        made += struct.pack("<3f", 0, 0, module / 10) + struct.pack("<9f", 0, 1, 0, -1, 0, 0, 0, 0, 1)
+    path.write_bytes(made + bytes(3720))
+
+
+def test_geometry(run, tmp_path):
+    path, _, payloads = run
+    (plain,), _ = read(path, payloads)
+    with pytest.raises(AttributeError, match="geometry="):
+        _ = plain.places
+    digis = plain.digis
+    positions(tmp_path / "cpefast.bin", dict(zip(digis.module.tolist(), digis.raw_id.tolist())))
+    with pytest.warns(UserWarning, match=r"cpefast.bin: a dump of CMS's positions, .* 1856 modules"):
+        (batch,), totals = read(path, payloads, geometry=tmp_path / "cpefast.bin")
+    expected = told(path, {**payloads, "geometry": tmp_path / "cpefast.bin"})["checksum"]
+    assert f"{totals['checksum']:016x}" == expected != told(path, payloads)["checksum"]
+    clusters, places = batch.clusters, batch.places
+    assert batch.names == ("digis", "modules", "clusters", "places") and places.units["x_mm"] == "mm"
+    assert (clusters.x_um == plain.clusters.x_um).all()
+    np.testing.assert_allclose(places.x_mm, -clusters.y_um / 1000, rtol=1e-6)
+    np.testing.assert_allclose(places.y_mm, clusters.x_um / 1000, rtol=1e-6)
+    np.testing.assert_allclose(places.z_mm, clusters.module, rtol=1e-6)
+    assert (places.raw_id == digis.raw_id[clusters.first_digi + digis.offsets[:-1].repeat(np.diff(clusters.offsets))]).all()
+    inner = (clusters.x_min > 0) & (clusters.x_max < 159)
+    assert set(clusters.x_error_um[inner].tolist()) == {20.0} and set(clusters.x_error_um[~inner].tolist()) <= {50.0}
+
+
+def test_skipped_modules(run):
+    path, _, payloads = run
+    expected = told(path, payloads, "--skip-modules", "0-95,300")
+    batches, totals = read(path, payloads, skip_modules=[*range(96), 300])
+    assert f"{totals['checksum']:016x}" == expected["checksum"] and totals["bad_roc_words"] == expected["words"]["bad_roc"] > 0
+    assert not np.isin(batches[0].clusters.module, [5, 300]).any() and batches[0].clusters.n_rows > 0
+    for wrong in (-1, 1856):
+        with pytest.raises(sluice.UsageError, match=f"no module {wrong}"):
+            sluice.cms.open(path, **payloads, skip_modules=[wrong])
 
 
 def test_what_is_refused(run, tmp_path):

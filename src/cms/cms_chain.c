@@ -60,6 +60,32 @@ static slc_status check_planes(const slc_cms_position_config *position, slc_erro
     return SLC_OK;
 }
 
+/* The planes and pitches of a geometry are those of the configuration from here on. */
+static slc_status take_geometry(slc_cms_config *config, slc_error *error)
+{
+    slc_cms_position_config *position = &config->position;
+    const slc_cms_geometry *geometry = position->geometry;
+    slc_error reason = {0};
+    if (geometry == NULL) {
+        return SLC_OK;
+    }
+    if (position->n_planes > 0 || geometry->n_modules < config->cluster.modules) {
+        return slc_fail(error, SLC_ERR_USAGE,
+                        position->n_planes > 0
+                            ? "position: there are planes and a geometry, which has its own"
+                            : "position: the geometry has %u modules, the detector %u",
+                        geometry->n_modules, config->cluster.modules);
+    }
+    if (slc_cms_geometry_check(geometry, &reason) != SLC_OK) {
+        return slc_fail(error, SLC_ERR_USAGE, "position: the geometry cannot be: %.300s", reason.text);
+    }
+    position->pitch_x_um = geometry->pitch_x_um;
+    position->pitch_y_um = geometry->pitch_y_um;
+    position->n_planes = geometry->n_modules;
+    position->planes = geometry->plane;
+    return SLC_OK;
+}
+
 /* Every number of the configuration that the stages do not check themselves. */
 static slc_status check_config(const slc_cms_config *config, slc_error *error)
 {
@@ -163,6 +189,7 @@ slc_status slc_cms_chain_open(const slc_cms_config *given, const slc_cms_cabling
     slc_cms_config own, *const config = &own;
     slc_cms_config_default(config, SLC_CMS_PHASE1);
     slc_status status = slc_config_take(config, sizeof *config, given, "slc_cms_config", error);
+    status = status == SLC_OK ? take_geometry(config, error) : status;
     status = status == SLC_OK ? check_config(config, error) : status;
     if (status != SLC_OK) {
         return status;
@@ -211,12 +238,17 @@ void slc_cms_chain_close(slc_cms_chain *chain)
 /* ---- memory -------------------------------------------------------------------------------------------- */
 
 /* An event has a module and a cluster for each digi at most. */
-static slc_status reserve_clusters(size_t digis, uint32_t events, uint32_t modules, slc_cms_result *result)
+static slc_status reserve_clusters(const slc_cms_config *config, size_t digis, uint32_t events,
+                                   slc_cms_result *result)
 {
-    const size_t rows = digis < (size_t)events * modules ? digis : (size_t)events * modules;
-    const slc_status status = slc_columns_reserve(&slc_cms_modules_schema, &result->modules, rows, events);
-    return status == SLC_OK ? slc_columns_reserve(&slc_cms_clusters_schema, &result->clusters, digis, events)
-                            : status;
+    const size_t most = (size_t)events * config->cluster.modules, rows = digis < most ? digis : most;
+    slc_status status = slc_columns_reserve(&slc_cms_modules_schema, &result->modules, rows, events);
+    status = status == SLC_OK
+                 ? slc_columns_reserve(&slc_cms_clusters_schema, &result->clusters, digis, events)
+                 : status;
+    return status == SLC_OK && config->position.geometry != NULL
+               ? slc_columns_reserve(&slc_cms_places_schema, &result->places, digis, events)
+               : status;
 }
 
 slc_status slc_cms_chain_reserve(slc_cms_chain *chain, const slc_batch *batch, slc_cms_result *result,
@@ -234,9 +266,7 @@ slc_status slc_cms_chain_reserve(slc_cms_chain *chain, const slc_batch *batch, s
     status = status == SLC_OK
                  ? slc_columns_reserve(&slc_cms_digis_schema, &result->digis, digis, batch->n_events)
                  : status;
-    status = status == SLC_OK
-                 ? reserve_clusters(digis, batch->n_events, chain->config.cluster.modules, result)
-                 : status;
+    status = status == SLC_OK ? reserve_clusters(&chain->config, digis, batch->n_events, result) : status;
     if (status == SLC_OK && chain->cuda != NULL) {
         return chain->calls->reserve(chain->cuda, batch, error);
     }
@@ -253,8 +283,7 @@ slc_status slc_cms_chain_reserve(slc_cms_chain *chain, const slc_batch *batch, s
 slc_status slc_cms_chain_reserve_digis(slc_cms_chain *chain, slc_cms_result *result, slc_error *error)
 {
     const slc_columns *head = &result->digis.head;
-    const slc_status status = reserve_clusters(head->size, head->n_events, chain->config.cluster.modules,
-                                               result);
+    const slc_status status = reserve_clusters(&chain->config, head->size, head->n_events, result);
     if (status != SLC_OK) {
         return slc_fail(error, status, "no memory for a batch of %u events and %zu digis", head->n_events,
                         head->size);
@@ -296,6 +325,16 @@ static void begin_batch(slc_cms_result *result, uint64_t first_event)
     memset(result->seconds, 0, sizeof result->seconds);
 }
 
+static slc_status find_places(const slc_cms_config *config, slc_cms_result *result)
+{
+    const slc_cms_geometry *geometry = config->position.geometry;
+    if (geometry == NULL) {
+        slc_columns_reset(&result->places); /* which may be another chain's */
+        return SLC_OK;
+    }
+    return slc_cms_place_run(geometry, &result->clusters, &result->places);
+}
+
 /* Digis to clusters with positions. */
 static slc_status cluster_digis(slc_cms_chain *chain, slc_cms_result *result)
 {
@@ -314,6 +353,7 @@ static slc_status cluster_digis(slc_cms_chain *chain, slc_cms_result *result)
     }
     if (status == SLC_OK) {
         slc_cms_position_run(&config->position, &result->clusters);
+        status = find_places(config, result);
         take_time(result, SLC_CMS_STAGE_POSITION, &time);
     }
     return status;
@@ -354,8 +394,10 @@ slc_status slc_cms_chain_run(slc_cms_chain *chain, const slc_batch *batch, slc_c
         if (status != SLC_OK) {
             return status;
         }
+        status = find_places(&chain->config, result);
+        take_time(result, SLC_CMS_STAGE_POSITION, &time);
         drop_digis(chain, batch->n_events, result);
-        return check_strict(chain, &result->faults, error);
+        return finish(chain, result, status, error);
     }
     if (status == SLC_OK) {
         status = slc_cms_decode_run(&chain->config.decode, chain->config.exec.target, chain->cabling, batch,
@@ -379,7 +421,7 @@ slc_status slc_cms_chain_run_digis(slc_cms_chain *chain, slc_cms_result *result,
         double time = slc_clock_seconds();
         const slc_status status = chain->calls->run_digis(chain->cuda, result, error);
         take_time(result, SLC_CMS_STAGE_DECODE, &time);
-        return status == SLC_OK ? check_strict(chain, &result->faults, error) : status;
+        return status == SLC_OK ? finish(chain, result, find_places(&chain->config, result), error) : status;
     }
     return finish(chain, result, cluster_digis(chain, result), error);
 }
@@ -391,6 +433,7 @@ void slc_cms_result_clear(slc_cms_result *result)
     slc_columns_clear(&slc_cms_digis_schema, &result->digis);
     slc_columns_clear(&slc_cms_modules_schema, &result->modules);
     slc_columns_clear(&slc_cms_clusters_schema, &result->clusters);
+    slc_columns_clear(&slc_cms_places_schema, &result->places);
     memset(result, 0, sizeof *result);
 }
 
@@ -398,6 +441,8 @@ uint64_t slc_cms_result_checksum(const slc_cms_result *result, uint64_t before)
 {
     const slc_checksum_part parts[] = {{"digis", &slc_cms_digis_schema, &result->digis},
                                        {"modules", &slc_cms_modules_schema, &result->modules},
-                                       {"clusters", &slc_cms_clusters_schema, &result->clusters}};
-    return slc_checksum_events(parts, sizeof parts / sizeof *parts, before);
+                                       {"clusters", &slc_cms_clusters_schema, &result->clusters},
+                                       {"places", &slc_cms_places_schema, &result->places}};
+    const size_t n = sizeof parts / sizeof *parts;
+    return slc_checksum_events(parts, result->places.head.n_events > 0 ? n : n - 1, before);
 }

@@ -84,13 +84,14 @@ static void find_coordinates(const axis *a, const chunk *c, size_t n, float *coo
 static void locate(const slc_cms_position_config *config, const slc_cms_plane *plane,
                    const slc_cms_clusters *clusters, size_t begin, size_t n)
 {
+    const float thickness = plane->thickness_um > 0.0f ? plane->thickness_um : config->thickness_um;
     const axis x = {.pitch = config->pitch_x_um,
                     .middle = SLC_CMS_MIDDLE_X,
                     .shift = plane->shift_x_um,
                     .width = plane->width_x_um,
                     .origin = plane->x0_um,
                     .distance = plane->z0_um,
-                    .thickness = config->thickness_um,
+                    .thickness = thickness,
                     .error = config->error_x_um};
     const axis y = {.pitch = config->pitch_y_um,
                     .middle = SLC_CMS_MIDDLE_Y,
@@ -98,7 +99,7 @@ static void locate(const slc_cms_position_config *config, const slc_cms_plane *p
                     .width = plane->width_y_um,
                     .origin = plane->y0_um,
                     .distance = plane->z0_um,
-                    .thickness = config->thickness_um,
+                    .thickness = thickness,
                     .error = config->error_y_um};
     chunk c;
     for (size_t end = begin + n; begin < end; begin += CHUNK) {

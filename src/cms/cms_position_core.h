@@ -91,7 +91,7 @@ SLC_CMS_CORE void slc_cms_position_of(const slc_cms_position_config *config, con
     axis.width_um = plane->width_x_um;
     axis.origin_um = plane->x0_um;
     axis.distance_um = plane->z0_um;
-    axis.thickness_um = config->thickness_um;
+    axis.thickness_um = plane->thickness_um > 0.0f ? plane->thickness_um : config->thickness_um;
     clusters->x_um[i] = slc_cms_coordinate(&axis);
     clusters->x_error_um[i] = config->error_x_um[axis.size < 3u ? axis.size - 1u : 2u];
     axis.low = slc_cms_column_edge(y0 + 1u);

@@ -139,7 +139,19 @@ void slc_cms_position_config_default(slc_cms_position_config *config);
  * last) / 2; cot = -(x - x0) / z0. */
 void slc_cms_position_run(const slc_cms_position_config *config, slc_cms_clusters *clusters);
 
+/* ---- 5: positions to places -------------------------------------------------------------------- */
+
+/* Is every module of a geometry possible? SLC_ERR_FORMAT names the first that is not: "module 5: reason". */
+slc_status slc_cms_geometry_check(const slc_cms_geometry *geometry, slc_error *error);
+/* Appends a place for each cluster, by the plane of its module, all of which the geometry has, and replaces
+ * errors by the module's: of clusters at its first or last row the geometry's own, else by how many rows they
+ * have. Places are reset first. Arithmetic in float, rounded after each operation, in the order x, y, then
+ * the module's position. Never allocates; SLC_ERR_CAPACITY. */
+slc_status slc_cms_place_run(const slc_cms_geometry *geometry, slc_cms_clusters *clusters,
+                             slc_cms_places *places);
+
 /* Room for so many modules, all bytes 0. Zero-initialise before. */
 slc_status slc_cms_gains_reserve(slc_cms_gains *gains, uint32_t modules);
+slc_status slc_cms_geometry_reserve(slc_cms_geometry *geometry, uint32_t modules);
 
 #endif

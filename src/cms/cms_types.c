@@ -32,6 +32,14 @@ static const slc_column clusters[] = {
 };
 SOA_SCHEMA(slc_cms_clusters, slc_cms_clusters_schema, "clusters", clusters);
 
+static const slc_column places[] = {
+    SOA_COLUMN(slc_cms_places, raw_id, "id"),
+    SOA_COLUMN(slc_cms_places, x_mm, "mm"),
+    SOA_COLUMN(slc_cms_places, y_mm, "mm"),
+    SOA_COLUMN(slc_cms_places, z_mm, "mm"),
+};
+SOA_SCHEMA(slc_cms_places, slc_cms_places_schema, "places", places);
+
 /* Where columns begin, in multiples of the rounded number of 16-bit words: the 32-bit columns first. */
 enum { CLUSTER = 0, PACKED = 2, RAW_ID = 4, ADC = 6, X = 7, Y = 8, MODULE = 9, SLOTS = 10 };
 

@@ -7,6 +7,7 @@
 #include "io/cms/io_cms_payload.h"
 #include "base/bytes.h"
 #include "cms/cms_stages.h"
+#include "io/cms/io_cms_dump.h"
 #include "io/io_output.h"
 #include "io/io_stream.h"
 
@@ -50,6 +51,12 @@ static uint32_t checksum(const uint8_t *bytes, size_t size)
     return (uint32_t)crc32(crc32(0, NULL, 0), bytes + HASHED_FROM, (uInt)(size - HASHED_FROM));
 }
 
+static bool has_magic(const uint8_t *bytes, size_t size)
+{
+    return size >= MAGIC &&
+           (memcmp(bytes, cabling_magic, MAGIC) == 0 || memcmp(bytes, gains_magic, MAGIC) == 0);
+}
+
 static slc_status check_magic(const uint8_t *bytes, size_t size, size_t header, const char *magic,
                               const char *name, slc_error *error)
 {
@@ -58,8 +65,10 @@ static slc_status check_magic(const uint8_t *bytes, size_t size, size_t header, 
                             : memcmp(bytes, cabling_magic, MAGIC) == 0 ? ": this is a cabling"
                             : memcmp(bytes, gains_magic, MAGIC) == 0   ? ": these are gains"
                                                                        : "";
-        return slc_fail(error, SLC_ERR_FORMAT, "%s: byte %d: does not begin with \"%s\"%s", name, MAGIC_AT,
-                        magic, other);
+        return slc_fail(error, SLC_ERR_FORMAT,
+                        "%s: byte %d: does not begin with \"%s\"%s, nor is it as long as "
+                        "a dump of CMS's",
+                        name, MAGIC_AT, magic, other);
     }
     if (size < header) {
         return slc_fail(error, SLC_ERR_FORMAT, "%s: byte %zu: ends inside its header of %zu bytes", name,
@@ -147,13 +156,18 @@ slc_status slc_io_parse_cms_cabling(const void *bytes, size_t size, const char *
     return status;
 }
 
-slc_status slc_io_read_cms_cabling(const char *path, slc_cms_cabling *cabling, slc_error *error)
+slc_status slc_io_read_cms_cabling(const char *path, slc_cms_cabling *cabling, slc_io_cms_note *note,
+                                   slc_error *error)
 {
     void *bytes = NULL;
     size_t size = 0;
+    slc_io_cms_note own, *const told = note != NULL ? note : &own;
+    told->text[0] = '\0';
     /* Gains are larger, and shall be named where they stand in the place of a cabling. */
     slc_status status = slc_io_read_file(path, GAINS_BYTES, &bytes, &size, error);
-    if (status == SLC_OK) {
+    if (status == SLC_OK && !has_magic(bytes, size) && slc_io_is_cms_cabling_dump(bytes, size)) {
+        status = slc_io_parse_cms_cabling_dump(bytes, size, path, cabling, told, error);
+    } else if (status == SLC_OK) {
         status = slc_io_parse_cms_cabling(bytes, size, path, cabling, error);
     }
     free(bytes);
@@ -268,12 +282,17 @@ slc_status slc_io_parse_cms_gains(const void *bytes, size_t size, const char *na
     return SLC_OK;
 }
 
-slc_status slc_io_read_cms_gains(const char *path, slc_cms_gains *gains, slc_error *error)
+slc_status slc_io_read_cms_gains(const char *path, slc_cms_gains *gains, slc_io_cms_note *note,
+                                 slc_error *error)
 {
     void *bytes = NULL;
     size_t size = 0;
+    slc_io_cms_note own, *const told = note != NULL ? note : &own;
+    told->text[0] = '\0';
     slc_status status = slc_io_read_file(path, GAINS_BYTES, &bytes, &size, error);
-    if (status == SLC_OK) {
+    if (status == SLC_OK && !has_magic(bytes, size) && slc_io_is_cms_gains_dump(bytes, size)) {
+        status = slc_io_parse_cms_gains_dump(bytes, size, path, gains, told, error);
+    } else if (status == SLC_OK) {
         status = slc_io_parse_cms_gains(bytes, size, path, gains, error);
     }
     free(bytes);
