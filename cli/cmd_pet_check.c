@@ -316,6 +316,9 @@ static bool tell(const job *j)
     slc_cli_tree tree = slc_cli_tree_new("pet check");
     put(j, &tree);
     slc_pet_measured_put(&j->measured, &tree);
+    if (j->list.about.moved[0] != '\0') {
+        slc_cli_put(&tree, "moved", (const char *)j->list.about.moved);
+    }
     const bool printed = slc_cli_tree_print_json(&tree);
     slc_cli_tree_clear(&tree);
     return printed;

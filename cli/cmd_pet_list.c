@@ -213,10 +213,6 @@ static int settle(job *j, const char *path)
         if (j->from == SLC_IO_PET_PETSIRD) { /* HDF5 has the table that it was written with */
             slc_pet_table_tell(COMMAND->name, path, g);
         }
-    } else if (about->has_geometry) {
-        tell_difference(path, "radius", "mm", g->radius_mm, about->geometry.radius_mm);
-        tell_difference(path, "pitch", "mm", g->pitch_z_mm, about->geometry.pitch_z_mm);
-        tell_difference(path, "depth", "mm", g->depth_mm, about->geometry.depth_mm);
     }
     if (j->options->window_ns <= 0) {
         j->window_ns = about->window_ps / 1000;
@@ -370,6 +366,9 @@ static void put(const job *j, const char *path, slc_cli_tree *tree)
         slc_cli_put(tree, "not_read", (const char *)a->left_out);
     }
     slc_pet_list_corrections_put(j, tree);
+    if (a->moved[0] != '\0') {
+        slc_cli_put(tree, "moved", (const char *)a->moved);
+    }
     if (j->from == SLC_IO_PET_HDF5) {
         slc_cli_put_integer(tree, "start_ps", a->start_ps);
         slc_cli_put_bool(tree, "start_is_told", !a->start_is_found);
@@ -429,6 +428,7 @@ static slc_status open_all(job *j, const char *path, int *settled)
                                              &j->error);
     if (status == SLC_OK) {
         slc_io_pet_list_about_of(j->input, &j->about);
+        slc_pet_moved_tell(COMMAND->name, path, &j->about);
     }
     if (status == SLC_OK && j->options->to != 0) {
         *settled = settle(j, path);

@@ -255,6 +255,9 @@ static bool tell(const job *j)
     slc_cli_put(&tree, "iterations", o->iterations);
     slc_cli_put(&tree, "tof_ps", j->tof_ps);
     slc_pet_measured_put(&j->measured, &tree);
+    if (j->list.about.moved[0] != '\0') {
+        slc_cli_put(&tree, "moved", (const char *)j->list.about.moved);
+    }
     slc_cli_tree voxels = slc_cli_inner(&tree, "voxels");
     slc_cli_put(&voxels, "x", (uint64_t)n[0]);
     slc_cli_put(&voxels, "y", (uint64_t)n[1]);

@@ -197,6 +197,7 @@ static slc_status add_input(job *j, const char *path)
         slc_io_pet_list_about about;
         slc_io_pet_list_about_of(input, &about);
         j->other += about.totals.other;
+        slc_pet_moved_tell("pet normalise", path, &about);
         slc_pet_not_read_tell("pet normalise", path, about.left_out);
         if (about.totals.other > 0) {
             slc_cli_say("pet normalise", "%s: %" PRIu64 " records of no crystals of the scanner", path,

@@ -127,6 +127,7 @@ int slc_pet_list_input_open(const slc_cli_command *command, const char *path, in
         return failed(command, &error);
     }
     slc_io_pet_list_about_of(input->list, &input->about);
+    slc_pet_moved_tell(command->name, path, &input->about);
     status = given ? SLC_CLI_GO_ON : scanner_of_file(command, input, path, format);
     if (status == SLC_CLI_GO_ON && !given && format != SLC_IO_PET_HDF5 && format != SLC_IO_PET_PETSIRD) {
         /* Once more, as crystals are then checked, and numbered as the scanner has them. */
@@ -136,6 +137,8 @@ int slc_pet_list_input_open(const slc_cli_command *command, const char *path, in
                                  &error) != SLC_OK) {
             return failed(command, &error);
         }
+        slc_io_pet_list_about_of(input->list, &input->about);
+        slc_pet_moved_tell(command->name, path, &input->about);
     }
     return status;
 }

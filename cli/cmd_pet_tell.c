@@ -81,6 +81,13 @@ void slc_pet_not_read_tell(const char *command, const char *path, const char *wh
     }
 }
 
+void slc_pet_moved_tell(const char *command, const char *path, const slc_io_pet_list_about *about)
+{
+    if (about->moved[0] != '\0') {
+        slc_cli_say(command, "%s: %s", path, about->moved);
+    }
+}
+
 void slc_pet_table_tell(const char *command, const char *path, const slc_pet_geometry *geometry)
 {
     if (geometry->layout != NULL) {

@@ -57,6 +57,8 @@ void slc_pet_outside_tell(const char *command, const char *path, uint64_t outsid
 void slc_pet_left_out_tell(const char *command, const char *path, uint64_t left_out);
 /* What a list-mode file holds that is not read. */
 void slc_pet_not_read_tell(const char *command, const char *path, const char *what);
+/* A list whose crystals are elsewhere than those of the scanner that is given, also under --quiet. */
+void slc_pet_moved_tell(const char *command, const char *path, const slc_io_pet_list_about *about);
 /* That a file's elements are the scanner; nothing where it is a ring. */
 void slc_pet_table_tell(const char *command, const char *path, const slc_pet_geometry *geometry);
 /* Of slc_io_pet_singles_note. */

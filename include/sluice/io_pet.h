@@ -68,18 +68,6 @@ typedef struct slc_io_pet_raw_info {
     uint32_t sockets;    /* the highest number of those that datagrams came through so far, and 1 */
 } slc_io_pet_raw_info;
 SLC_API void slc_io_pet_raw_info_of(const slc_io_pet_raw *raw, slc_io_pet_raw_info *info);
-/* The name of a further file of an acquisition, "a/run.0012.raw" of "a/run.raw" and 12, which the caller
- * frees; the name itself of 0; NULL without memory. */
-SLC_API char *slc_io_pet_raw_name(const char *path, uint32_t number);
-
-/* Files that were written after this one in its acquisition, in their order: those beside it with numbers in
- * their names (run.0001.raw …) whose heads tell its series. None of files without a head. `path` is one block
- * with all names, which the caller frees. */
-typedef struct slc_io_pet_raw_names {
-    char **path;
-    size_t n;
-} slc_io_pet_raw_names;
-SLC_API slc_status slc_io_pet_raw_following(const char *path, slc_io_pet_raw_names *names, slc_error *error);
 
 /* Raw files one after the other. */
 typedef struct slc_io_pet_input {
@@ -315,6 +303,10 @@ typedef struct slc_io_pet_list_about {
     slc_pet_multiples prompt_multiples, delayed_multiples;
     char left_out[256]; /* what it holds and is not read, in words: "3 singleEvents"; "": nothing */
     const struct slc_io_pet_list_corrections *corrections; /* of the rows read last; until it is closed */
+    /* Where crystals of the scanner that was given are more than 0.01 mm from where the file has them, as
+     * HDF5 does, and CASToR and SAFIR in NAME.hscan with NAME.lut and NAME.map.txt beside: how many there
+     * are, the first, and both places, in words; "": nowhere, or the file does not tell. */
+    char moved[288];
 } slc_io_pet_list_about;
 SLC_API void slc_io_pet_list_about_of(const slc_io_pet_list *input, slc_io_pet_list_about *about);
 

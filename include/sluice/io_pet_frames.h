@@ -58,6 +58,19 @@ SLC_API slc_status slc_io_pet_format_open(const char *path, slc_io_pet_format **
 SLC_API void slc_io_pet_format_close(slc_io_pet_format *format); /* NULL is allowed */
 SLC_API void slc_io_pet_format_about_of(const slc_io_pet_format *format, slc_io_pet_format_about *about);
 
+/* The name of a further file of an acquisition, "a/run.0012.raw" of "a/run.raw" and 12, which the caller
+ * frees; the name itself of 0; NULL without memory. */
+SLC_API char *slc_io_pet_raw_name(const char *path, uint32_t number);
+
+/* Files that were written after this one in its acquisition, in their order: those beside it with numbers in
+ * their names (run.0001.raw …) whose heads tell its series. None of files without a head. `path` is one block
+ * with all names, which the caller frees. */
+typedef struct slc_io_pet_raw_names {
+    char **path;
+    size_t n;
+} slc_io_pet_raw_names;
+SLC_API slc_status slc_io_pet_raw_following(const char *path, slc_io_pet_raw_names *names, slc_error *error);
+
 #ifdef __cplusplus
 }
 #endif

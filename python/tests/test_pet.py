@@ -580,3 +580,16 @@ def test_corrections_of_pairs(raw, tmp_path):
         pet.ListWriter(tmp_path / "c.lmDat", scanner, tof_ps=250, window_ns=4, corrections=["attenuation"])
     with pytest.raises(ValueError, match="a number a row"), pet.ListWriter(tmp_path / "d.h5", scanner, corrections=["attenuation"]) as writer:
         writer.write(pairs[0], {"attenuation": np.ones(3)})
+
+
+def test_another_scanner_is_told(raw, tmp_path):
+    run = pet.run(raw[0], raw[1], **SAME)
+    run.save(tmp_path / "a.h5")
+    one = run.tables.scanner
+    assert not pet.open_list(tmp_path / "a.h5", scanner=one).about["moved"]
+    crystals = one.crystals_per_ring
+    other = f"channels=1,crystals={crystals}x{one.rings},radius=99mm,pitch={one.pitch_z_mm}mm"
+    with pytest.warns(sluice.DamageWarning, match=f"{one.n_crystals} of {one.n_crystals} crystals are elsewhere"):
+        assert pet.open_list(tmp_path / "a.h5", scanner=other).about["moved"]
+    with pytest.raises(sluice.FormatError, match="of a scanner of"):
+        pet.open_list(tmp_path / "a.h5", scanner=f"channels=1,crystals={crystals}x{one.rings + 1},radius=99mm,pitch=2mm")

@@ -154,7 +154,7 @@ want_silent
 cmp own.csv direct.csv || fail "the scanner of the file is another"
 run pet list --format hdf5 --crystals-per-ring 312 --rings 40 --radius 61mm a.h5 --to yrt --prompts -o own -q
 want 0
-echo "sluice pet list: a.h5 says that its radius is 60 mm; 61 mm is taken, as given" | want_err
+echo "sluice pet list: a.h5: 12480 of 12480 crystals are elsewhere in the scanner that is given, which is taken: crystal 0 is at (61.000, 0.000, -39.000) mm there, and by the file at (60.000, 0.000, -39.000) mm" | want_err
 run pet list --format hdf5 --crystals-per-ring 310 --rings 40 a.h5 --to yrt --prompts -o wrong
 want 1
 echo "sluice pet list: a.h5: it is of a scanner of 312 crystals in a ring; the one that is given has 310" | want_err

@@ -78,6 +78,9 @@ class ListReader:
         self._list: Any = _core.pet_list_open(path, place, None if scanner is None else scanner.geometry)
         self._batch = count(batch, "batch", 1, 1 << 28)
         self._open = True
+        moved = _core.pet_list_about(self._list)["moved"]
+        if moved:
+            warn_lost(f"{os.fsdecode(path)}: {moved}", "warn")
 
     def __iter__(self) -> ListReader:
         return self
@@ -97,7 +100,8 @@ class ListReader:
         """What the file says of its measurement, as far as its format has it: ``scanner`` (its name), ``geometry`` (a ``Scanner``), ``tof``,
         ``tof_resolution_ps``, ``window_ps``, ``duration_s``, ``start_ps``; and what has been read: ``prompts``, ``delayeds``, ``time_tags``,
         ``other`` records, ``seconds``. Of PETSIRD: ``low_kev``, ``high_kev``, ``energy_bins``, ``efficiency`` (by crystal; None: 1), and what is
-        in the file that is not read, in words: ``left_out``."""
+        in the file that is not read, in words: ``left_out``. ``moved``: where crystals of the scanner that was given are elsewhere than the
+        file has them, in words; "": nowhere, or it does not tell."""
         made: dict[str, Any] = _core.pet_list_about(self._list)
         if made["efficiency"] is not None:
             made["efficiency"] = np.frombuffer(made["efficiency"], np.float32)

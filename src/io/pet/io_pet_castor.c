@@ -94,10 +94,12 @@ static slc_status find_fields(slc_io_pet_list *in, slc_error *error)
 
 static slc_status start(slc_io_pet_list *in, const char *path, slc_error *error)
 {
-    (void)path;
     slc_status status = want_word(in, "Data mode", "list-mode", error);
     status = status == SLC_OK ? want_word(in, "Data type", "PET", error) : status;
     status = status == SLC_OK ? compare_scanner(in, error) : status;
+    for (size_t i = 0; i < 2 && status == SLC_OK; i++) { /* as Sluice writes it: beside the list */
+        status = slc_io_pet_list_compare_beside(in, path, i == 0 ? ".cdh" : ".cdf", ".hscan", error);
+    }
     if (status == SLC_OK) {
         status = slc_io_pet_header_count(in->header, ':', "Number of events", in->name, 0, UINT32_MAX,
                                          &in->events, error);

@@ -238,6 +238,12 @@ static slc_status find_about(slc_io_pet_list *in, slc_error *error)
         }
         about->geometry = c->table;
     }
+    if (about->has_geometry) {
+        const slc_status status = slc_io_pet_list_compare_scanner(in, &about->geometry, error);
+        if (status != SLC_OK) {
+            return status;
+        }
+    }
     text_of(c->file, "scanner", about->scanner, sizeof about->scanner);
     about->window_ps = number_of(c->file, "window_ps");
     about->tof_resolution_ps = number_of(c->file, "tof_resolution_ps");

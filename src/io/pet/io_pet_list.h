@@ -115,6 +115,12 @@ static inline void slc_io_pet_list_correct_row(slc_io_pet_list *in, size_t row, 
  * other places; 0: the file does not say. */
 slc_status slc_io_pet_list_compare(const slc_io_pet_list *in, uint32_t rings, uint32_t crystals_per_ring,
                                    slc_error *error);
+/* The same by all crystals, where these have as many: about.moved is set. */
+slc_status slc_io_pet_list_compare_scanner(slc_io_pet_list *in, const slc_pet_geometry *own,
+                                           slc_error *error);
+/* By a map beside the list, if it is there: `path` without `extension`, with `end`. */
+slc_status slc_io_pet_list_compare_beside(slc_io_pet_list *in, const char *path, const char *extension,
+                                          const char *end, slc_error *error);
 
 /* ---- writing ----------------------------------------------------------------------------------- */
 

@@ -32,7 +32,6 @@ static slc_status start(slc_io_pet_list *in, const char *path, slc_error *error)
 {
     const uint8_t *bytes = NULL;
     size_t visible = 0;
-    (void)path;
     const slc_status status = slc_io_stream_peek(&in->stream, SIGNATURE, &bytes, &visible, error);
     if (status != SLC_OK && status != SLC_END) {
         return status;
@@ -48,7 +47,7 @@ static slc_status start(slc_io_pet_list *in, const char *path, slc_error *error)
     }
     slc_io_stream_skip(&in->stream, SIGNATURE);
     in->record_bytes = 8;
-    return SLC_OK;
+    return slc_io_pet_list_compare_beside(in, path, ".clm.safir", ".map.txt", error);
 }
 
 /* A crystal is so many of a ring's first number and the rest; of crystals in no rings two numbers that the
