@@ -212,7 +212,7 @@ static int of_list(job *j, char *path, int format)
         done = slc_io_pet_list_read(j->list.list, AT_ONCE, &j->pairs, &j->error);
         done = done == SLC_OK ? slc_pet_check_add(j->check, &j->pairs, &j->error) : done;
     }
-    slc_pet_list_input_tell(COMMAND, path, &j->list);
+    j->failed = slc_pet_list_input_tell(COMMAND, path, &j->list);
     return done == SLC_OK || done == SLC_END ? SLC_CLI_GO_ON : SLC_CLI_FAILED;
 }
 
@@ -258,7 +258,7 @@ static void put(const job *j, slc_cli_tree *tree)
     slc_cli_put(tree, "pairs", f->pairs);
     slc_cli_put(tree, "delayeds", f->delayeds);
     slc_cli_put(tree, "same_module", f->same_module);
-    slc_cli_put(tree, "outside", f->outside);
+    slc_cli_put(tree, "outside", f->outside + j->list.about.no_crystal);
     slc_cli_put(tree, "errors", (uint64_t)f->n_errors);
     put_findings(j, tree);
     slc_cli_put(tree, "source_mm.x", f->source_mm[0]);

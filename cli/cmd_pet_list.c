@@ -365,6 +365,8 @@ static void put(const job *j, const char *path, slc_cli_tree *tree)
     if (a->left_out[0] != '\0') {
         slc_cli_put(tree, "not_read", (const char *)a->left_out);
     }
+    slc_cli_put(tree, "no_crystal", a->no_crystal);
+    slc_cli_put(tree, "no_tof", a->no_tof);
     slc_pet_list_corrections_put(j, tree);
     if (a->moved[0] != '\0') {
         slc_cli_put(tree, "moved", (const char *)a->moved);
@@ -453,6 +455,7 @@ static void tell_partial(const job *j)
 static int process(job *j, char *path)
 {
     int settled = SLC_CLI_GO_ON;
+    bool many = false;
     slc_cli_end_with_signals(&path, 1);
     slc_cli_catch_signals();
     slc_status status = open_all(j, path, &settled);
@@ -471,6 +474,7 @@ static int process(job *j, char *path)
         slc_io_pet_list_about_of(j->input, &j->about);
         j->totals = j->about.totals;
         slc_pet_not_read_tell(COMMAND->name, path, j->about.left_out);
+        many = slc_pet_strangers_tell(COMMAND->name, path, &j->about);
     }
     status = status == SLC_OK ? check_pairs(j, path) : status;
     status = status == SLC_OK ? finish(j) : status;
@@ -484,7 +488,7 @@ static int process(job *j, char *path)
     if (j->partial) {
         tell_partial(j);
     }
-    return tell(j, path) && !j->partial ? SLC_CLI_DONE : SLC_CLI_FAILED;
+    return tell(j, path) && !j->partial && !many ? SLC_CLI_DONE : SLC_CLI_FAILED;
 }
 
 static int act(const slc_cli_call *call)

@@ -250,7 +250,8 @@ static bool tell(const job *j)
     slc_cli_put(&tree, "command", "pet look");
     slc_cli_put(&tree, "pairs", i->used);
     slc_cli_put(&tree, "delayeds", i->delayeds);
-    slc_cli_put(&tree, "outside", i->outside);
+    slc_cli_put(&tree, "outside", i->outside + j->list.about.no_crystal);
+    slc_cli_put(&tree, "no_tof", j->list.about.no_tof);
     slc_cli_put(&tree, "missed", i->missed);
     slc_cli_put(&tree, "iterations", o->iterations);
     slc_cli_put(&tree, "tof_ps", j->tof_ps);
@@ -300,12 +301,8 @@ static int process(job *j, char *path)
         slc_cli_say("pet look", "%s: %s", path, j->error.text);
         return SLC_CLI_FAILED;
     }
-    slc_pet_list_input_tell(COMMAND, path, &j->list);
-    if (j->image.outside > 0) {
-        slc_cli_say("pet look", "%" PRIu64 " pairs of crystals that the scanner does not have are left out",
-                    j->image.outside);
-    }
-    return tell(j) ? SLC_CLI_DONE : SLC_CLI_FAILED;
+    const bool many = slc_pet_list_input_tell(COMMAND, path, &j->list);
+    return tell(j) && !many ? SLC_CLI_DONE : SLC_CLI_FAILED;
 }
 
 static int act(const slc_cli_call *call)

@@ -86,7 +86,8 @@ typedef struct job {
     slc_pet_factors *factors;
     slc_pet_coincidences pairs;
     float *efficiency;
-    uint64_t other; /* records of no crystal of the scanner */
+    uint64_t other, no_crystal; /* records that are no pairs; that are of no crystal of the scanner */
+    bool strangers;             /* more than a tenth of a list */
     slc_pet_normalise_found found;
     slc_io_pet_factors_told told;
     slc_cli_progress progress;
@@ -197,12 +198,10 @@ static slc_status add_input(job *j, const char *path)
         slc_io_pet_list_about about;
         slc_io_pet_list_about_of(input, &about);
         j->other += about.totals.other;
+        j->no_crystal += about.no_crystal;
         slc_pet_moved_tell("pet normalise", path, &about);
         slc_pet_not_read_tell("pet normalise", path, about.left_out);
-        if (about.totals.other > 0) {
-            slc_cli_say("pet normalise", "%s: %" PRIu64 " records of no crystals of the scanner", path,
-                        about.totals.other);
-        }
+        j->strangers = slc_pet_strangers_tell("pet normalise", path, &about) || j->strangers;
     }
     slc_io_pet_list_close(input);
     return status == SLC_END ? SLC_OK : status;
@@ -286,6 +285,7 @@ static void put(const job *j, slc_cli_tree *tree)
     if (j->n_paths > 0) {
         slc_cli_put_fields(tree, "", fields, sizeof fields / sizeof *fields, &j->found);
         slc_cli_put(tree, "other", j->other);
+        slc_cli_put(tree, "no_crystal", j->no_crystal);
         slc_cli_tree blocks = slc_cli_inner(tree, "mean");
         slc_cli_put_json(&blocks, "block", list_of(j->found.block, j->found.n_blocks));
         slc_cli_put_json(&blocks, "place", list_of(j->found.place, j->found.n_places));
@@ -388,7 +388,7 @@ static int process(job *j)
     if (!o->json && !o->quiet) {
         tell(j);
     }
-    return j->other > j->found.prompts ? SLC_CLI_FAILED : SLC_CLI_DONE;
+    return j->strangers ? SLC_CLI_FAILED : SLC_CLI_DONE;
 }
 
 static int act(const slc_cli_call *call)

@@ -143,14 +143,14 @@ int slc_pet_list_input_open(const slc_cli_command *command, const char *path, in
     return status;
 }
 
-void slc_pet_list_input_tell(const slc_cli_command *command, const char *path,
-                             const slc_pet_list_input *input)
+bool slc_pet_list_input_tell(const slc_cli_command *command, const char *path, slc_pet_list_input *input)
 {
-    slc_io_pet_list_about about;
-    if (input->list != NULL) {
-        slc_io_pet_list_about_of(input->list, &about);
-        slc_pet_not_read_tell(command->name, path, about.left_out);
+    if (input->list == NULL) {
+        return false;
     }
+    slc_io_pet_list_about_of(input->list, &input->about);
+    slc_pet_not_read_tell(command->name, path, input->about.left_out);
+    return slc_pet_strangers_tell(command->name, path, &input->about);
 }
 
 void slc_pet_list_input_close(slc_pet_list_input *input)

@@ -29,9 +29,9 @@ typedef struct slc_pet_list_input {
  * status after a line. */
 int slc_pet_list_input_open(const slc_cli_command *command, const char *path, int format,
                             const slc_pet_frame_words *words, slc_pet_list_input *input);
-/* What it holds and is not read; once all was read. */
-void slc_pet_list_input_tell(const slc_cli_command *command, const char *path,
-                             const slc_pet_list_input *input);
+/* What it holds and is not read, and pairs that are none of the scanner; once all was read. True: these are
+ * so many that the exit status is to be 1. */
+bool slc_pet_list_input_tell(const slc_cli_command *command, const char *path, slc_pet_list_input *input);
 void slc_pet_list_input_close(slc_pet_list_input *input);
 
 /* A ring as a map has it: how far from the axis its first crystal is, and its first two rings apart. */

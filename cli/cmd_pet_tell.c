@@ -88,6 +88,28 @@ void slc_pet_moved_tell(const char *command, const char *path, const slc_io_pet_
     }
 }
 
+bool slc_pet_strangers_tell(const char *command, const char *path, const slc_io_pet_list_about *about)
+{
+    const uint64_t lost = about->no_crystal + about->no_tof,
+                   all = about->totals.prompts + about->totals.delayeds + lost;
+    const bool many = lost > all / 10;
+    if (about->no_crystal > 0) {
+        slc_cli_say(command,
+                    "%s: %" PRIu64 " of %" PRIu64
+                    " pairs are of crystals that the scanner does not have, and are "
+                    "left out%s",
+                    path, about->no_crystal, all, many ? ": is it this scanner?" : "");
+    }
+    if (about->no_tof > 0) {
+        slc_cli_say(command,
+                    "%s: %" PRIu64 " of %" PRIu64
+                    " pairs have a time of flight that is no number of picoseconds, "
+                    "and are left out",
+                    path, about->no_tof, all);
+    }
+    return many;
+}
+
 void slc_pet_table_tell(const char *command, const char *path, const slc_pet_geometry *geometry)
 {
     if (geometry->layout != NULL) {

@@ -59,6 +59,9 @@ void slc_pet_left_out_tell(const char *command, const char *path, uint64_t left_
 void slc_pet_not_read_tell(const char *command, const char *path, const char *what);
 /* A list whose crystals are elsewhere than those of the scanner that is given, also under --quiet. */
 void slc_pet_moved_tell(const char *command, const char *path, const slc_io_pet_list_about *about);
+/* Pairs of a list that are no pairs of the scanner, also under --quiet; once all was read. True: they are
+ * more than a tenth, and the exit status is to be 1. */
+bool slc_pet_strangers_tell(const char *command, const char *path, const slc_io_pet_list_about *about);
 /* That a file's elements are the scanner; nothing where it is a ring. */
 void slc_pet_table_tell(const char *command, const char *path, const slc_pet_geometry *geometry);
 /* Of slc_io_pet_singles_note. */

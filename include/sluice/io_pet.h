@@ -307,6 +307,9 @@ typedef struct slc_io_pet_list_about {
      * HDF5 does, and CASToR and SAFIR in NAME.hscan with NAME.lut and NAME.map.txt beside: how many there
      * are, the first, and both places, in words; "": nowhere, or the file does not tell. */
     char moved[288];
+    /* Of totals.other: pairs of crystals that the scanner has not, the file's own if none was given; and
+     * pairs whose time difference is no number of picoseconds. */
+    uint64_t no_crystal, no_tof;
 } slc_io_pet_list_about;
 SLC_API void slc_io_pet_list_about_of(const slc_io_pet_list *input, slc_io_pet_list_about *about);
 

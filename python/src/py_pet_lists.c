@@ -150,14 +150,15 @@ static PyObject *list_about(PyObject *module, PyObject *capsule)
         return NULL;
     }
     const slc_io_pet_list_totals *t = &a.totals;
-    return Py_BuildValue("{s:N,s:N,s:O,s:d,s:d,s:d,s:L,s:O,s:K,s:K,s:K,s:K,s:d,s:d,s:d,s:I,s:N,s:s,s:s}",
-                         "scanner", scanner, "geometry", geometry, "tof", a.tof ? Py_True : Py_False,
-                         "tof_resolution_ps", a.tof_resolution_ps, "window_ps", a.window_ps, "duration_s",
-                         a.duration_s, "start_ps", (long long)a.start_ps, "start_is_found",
-                         a.start_is_found ? Py_True : Py_False, "prompts", U64(t->prompts), "delayeds",
-                         U64(t->delayeds), "time_tags", U64(t->time_tags), "other", U64(t->other), "seconds",
-                         t->seconds, "low_kev", a.low_kev, "high_kev", a.high_kev, "energy_bins",
-                         a.energy_bins, "efficiency", efficiency, "left_out", a.left_out, "moved", a.moved);
+    return Py_BuildValue(
+        "{s:N,s:N,s:O,s:d,s:d,s:d,s:L,s:O,s:K,s:K,s:K,s:K,s:d,s:d,s:d,s:I,s:N,s:s,s:s,s:K,s:K}", "scanner",
+        scanner, "geometry", geometry, "tof", a.tof ? Py_True : Py_False, "tof_resolution_ps",
+        a.tof_resolution_ps, "window_ps", a.window_ps, "duration_s", a.duration_s, "start_ps",
+        (long long)a.start_ps, "start_is_found", a.start_is_found ? Py_True : Py_False, "prompts",
+        U64(t->prompts), "delayeds", U64(t->delayeds), "time_tags", U64(t->time_tags), "other", U64(t->other),
+        "seconds", t->seconds, "low_kev", a.low_kev, "high_kev", a.high_kev, "energy_bins", a.energy_bins,
+        "efficiency", efficiency, "left_out", a.left_out, "moved", a.moved, "no_crystal", U64(a.no_crystal),
+        "no_tof", U64(a.no_tof));
 }
 
 /* pet_map_read(path): (rings, crystals_per_ring, layers, positions as bytes of float32, orientations or None)

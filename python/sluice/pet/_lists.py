@@ -88,10 +88,15 @@ class ListReader:
     def __next__(self) -> Columns:
         made = _core.pet_list_read(self._list, self._batch) if self._open else None
         if made is None:
-            left_out = _core.pet_list_about(self._list)["left_out"] if self._open else ""
+            about = _core.pet_list_about(self._list) if self._open else None
             self._open = False
-            if left_out:
-                warn_lost(f"not read: {left_out}", "warn")
+            if about is not None:
+                if about["left_out"]:
+                    warn_lost(f"not read: {about['left_out']}", "warn")
+                if about["no_crystal"] > 0:
+                    warn_lost(f"{about['no_crystal']} pairs are of crystals that the scanner does not have, and are left out", "warn")
+                if about["no_tof"] > 0:
+                    warn_lost(f"{about['no_tof']} pairs have a time of flight that is no number of picoseconds, and are left out", "warn")
             raise StopIteration
         return made
 
@@ -99,7 +104,8 @@ class ListReader:
     def about(self) -> dict[str, Any]:
         """What the file says of its measurement, as far as its format has it: ``scanner`` (its name), ``geometry`` (a ``Scanner``), ``tof``,
         ``tof_resolution_ps``, ``window_ps``, ``duration_s``, ``start_ps``; and what has been read: ``prompts``, ``delayeds``, ``time_tags``,
-        ``other`` records, ``seconds``. Of PETSIRD: ``low_kev``, ``high_kev``, ``energy_bins``, ``efficiency`` (by crystal; None: 1), and what is
+        ``other`` records, of which ``no_crystal`` are pairs of crystals that the scanner does not have and ``no_tof`` of no time of flight,
+        ``seconds``. Of PETSIRD: ``low_kev``, ``high_kev``, ``energy_bins``, ``efficiency`` (by crystal; None: 1), and what is
         in the file that is not read, in words: ``left_out``. ``moved``: where crystals of the scanner that was given are elsewhere than the
         file has them, in words; "": nowhere, or it does not tell."""
         made: dict[str, Any] = _core.pet_list_about(self._list)

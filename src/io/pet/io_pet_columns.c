@@ -243,6 +243,7 @@ static slc_status find_about(slc_io_pet_list *in, slc_error *error)
         if (status != SLC_OK) {
             return status;
         }
+        in->crystals = slc_pet_crystals(in->has_geometry ? &in->geometry : &about->geometry);
     }
     text_of(c->file, "scanner", about->scanner, sizeof about->scanner);
     about->window_ps = number_of(c->file, "window_ps");
@@ -306,6 +307,7 @@ static void settle(slc_io_pet_list *in, slc_pet_coincidences *pairs, size_t from
     for (size_t i = from; i < from + n; i++) {
         if (!slc_io_pet_list_has(in, pairs->crystal1[i], pairs->crystal2[i])) {
             in->totals.other++;
+            in->about.no_crystal++;
             continue;
         }
         pairs->time_ps[kept] = pairs->time_ps[i];

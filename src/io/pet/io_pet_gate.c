@@ -240,6 +240,7 @@ static int take(slc_io_pet_list *in, const fields *f, slc_pet_coincidences *pair
     }
     if (!there[0] || !there[1]) {
         in->totals.other++;
+        in->about.no_crystal++;
         return -1;
     }
     in->totals.delayeds += delayed != 0;

@@ -88,8 +88,11 @@ static inline bool slc_io_pet_list_has(const slc_io_pet_list *in, uint32_t cryst
 static inline void slc_io_pet_list_prompt(slc_io_pet_list *in, slc_pet_coincidences *pairs, int64_t time_ps,
                                           float dt_ps, uint32_t crystal1, uint32_t crystal2)
 {
-    if (!slc_io_pet_list_has(in, crystal1, crystal2) || !(fabsf(dt_ps) < SLC_IO_PET_MOST_TOF)) {
+    const bool there = slc_io_pet_list_has(in, crystal1, crystal2);
+    if (!there || !(fabsf(dt_ps) < SLC_IO_PET_MOST_TOF)) {
         in->totals.other++;
+        in->about.no_crystal += !there;
+        in->about.no_tof += there;
         return;
     }
     in->totals.prompts++;

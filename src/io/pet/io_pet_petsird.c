@@ -59,7 +59,7 @@ static void tell_left_out(slc_io_pet_list *in)
     char *text = in->about.left_out;
     const size_t size = sizeof in->about.left_out;
     (void)snprintf(text, size, "%s", r->of_header);
-    add_left_out(text, size, r->odd, "pairs of detectors or times of flight that are not there");
+    add_left_out(text, size, r->odd, "singles of detectors that are not there");
     for (size_t i = 0; i < r->events->n_parts; i++) {
         add_left_out(text, size, r->fields[i], r->events->name[i]);
     }
@@ -410,10 +410,11 @@ static bool take_pairs(slc_io_pet_list *in, size_t most, slc_pet_coincidences *p
             break;
         }
         r->pairs--;
-        if (!crystal_of(h, type1, bin1, &c1, &kev1) || !crystal_of(h, type2, bin2, &c2, &kev2) ||
-            at >= tof->bins || tof->dt_ps[at] == INT64_MIN) {
-            r->odd++;
+        const bool there = crystal_of(h, type1, bin1, &c1, &kev1) && crystal_of(h, type2, bin2, &c2, &kev2);
+        if (!there || at >= tof->bins || tof->dt_ps[at] == INT64_MIN) {
             in->totals.other++;
+            in->about.no_crystal += !there;
+            in->about.no_tof += there;
             continue;
         }
         const size_t row = pairs->head.size;

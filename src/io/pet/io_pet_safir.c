@@ -100,6 +100,7 @@ static slc_status decode(slc_io_pet_list *in, const uint8_t *bytes, size_t n, sl
         const bool there_b = crystal_of(in, word >> 8 & 0xff, word >> 32 & 0xffff, word >> 52 & 0xf, &b);
         if (!there_a || !there_b) {
             in->totals.other++;
+            in->about.no_crystal++;
             continue;
         }
         const bool delayed = (word >> 62 & 1) != 0;

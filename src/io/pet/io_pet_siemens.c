@@ -91,6 +91,7 @@ static slc_status decode(slc_io_pet_list *in, const uint8_t *bytes, size_t n, sl
             slc_io_pet_bin bin;
             if (!slc_io_pet_bin_at(&in->bins, crystal1, &bin)) {
                 in->totals.other++;
+                in->about.no_crystal++;
                 continue;
             }
             slc_io_pet_bin_crystals(&in->bins, &bin, &crystal1, &crystal2);
