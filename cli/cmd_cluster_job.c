@@ -185,6 +185,9 @@ static bool suits(slc_cluster_job *job, const slc_cluster_input *done)
         reason = "its pixels are a stream, which cannot have a z: a column 'frame' makes frames of them";
     } else if ((other & SLC_PIXEL_Z) != 0) {
         reason = "its pixels must have a z if those of the first input have one, and none otherwise";
+    } else if (has_z && job->options->features != SLC_PIXEL_FEATURES_ALL &&
+               (job->options->features & (SLC_PIXEL_SQUARED | SLC_PIXEL_SHAPE | SLC_PIXEL_KIND)) != 0) {
+        reason = "its pixels have a z, and the features squared, shape and kind are of flat lists";
     } else if (job->times_asked && !has_time) {
         reason = "its pixels have no times, and --features times needs them";
     } else if (job->has_times && (other & SLC_PIXEL_TIME) != 0) {

@@ -19,8 +19,10 @@ int slc_cluster_choose_tables(slc_cluster_job *job, const slc_cli_command *comma
         return slc_cli_wrong(command, "--write-mask does not go with --part: hot pixels are of all hits");
     }
     if (files.calibration != NULL && options->labels == NULL &&
-        (options->features & (SLC_PIXEL_MASS | SLC_PIXEL_WEIGHTED | SLC_PIXEL_LARGEST)) == 0) {
-        return slc_cli_wrong(command, "--calibration is for the features mass, weighted and largest, which "
+        (options->features & (SLC_PIXEL_MASS | SLC_PIXEL_WEIGHTED | SLC_PIXEL_LARGEST | SLC_PIXEL_PEAK |
+                              SLC_PIXEL_SQUARED)) == 0) {
+        return slc_cli_wrong(command, "--calibration is for the features mass, weighted, largest, peak and "
+                                      "squared, which "
                                       "--features leaves out");
     }
     const slc_status status = slc_io_pixels_tables_open(&files, &job->tables, &job->error);
@@ -41,6 +43,8 @@ void slc_cluster_energy_column(slc_cluster_job *job)
         if (strcmp(job->columns[i].name, "mass") == 0) {
             job->columns[i] = (slc_column){"energy_kev", "keV", offsetof(slc_cluster_rows, energy_kev),
                                            SLC_TYPE_F64};
+        } else if (strcmp(job->columns[i].name, "peak") == 0) {
+            job->columns[i].unit = "eV";
         }
     }
 }

@@ -4,6 +4,7 @@
  * perimeter against edges that are counted one by one; moments of runs far from the origin against loops,
  * modulo 2^64; ellipses of figures whose axes are known.
  */
+#include "base/wide.h"
 #include "oracle/image_oracle.h"
 #include "support/cmocka_all.h"
 #include "support/image_patterns.h"
@@ -11,7 +12,6 @@
 
 #include "image/image_features.h"
 #include "image/image_shape.h"
-#include "image/image_wide.h"
 
 #include <math.h>
 #include <string.h>

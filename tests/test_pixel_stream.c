@@ -88,10 +88,8 @@ static void expect_row(const slc_pixel_clusters *c, size_t row, const oracle_str
     const double size = (double)w->size, mass = (double)w->mass;
     assert_int_equal(c->size[row], w->size);
     assert_int_equal(c->mass[row], w->mass);
-    assert_int_equal(c->x_min[row], w->x_min);
-    assert_int_equal(c->y_min[row], w->y_min);
-    assert_int_equal(c->x_max[row], w->x_max);
-    assert_int_equal(c->y_max[row], w->y_max);
+    assert_true(c->x_min[row] == w->x_min && c->y_min[row] == w->y_min);
+    assert_true(c->x_max[row] == w->x_max && c->y_max[row] == w->y_max);
     assert_true(c->first_time[row] == w->first_time && c->last_time[row] == w->last_time);
     assert_int_equal(c->largest[row], w->largest);
     assert_true(c->centroid_x[row] == (double)w->sum_x / size);
@@ -102,6 +100,7 @@ static void expect_row(const slc_pixel_clusters *c, size_t row, const oracle_str
         assert_true(c->weighted_x[row] == (double)w->weighted_x / mass);
         assert_true(c->weighted_y[row] == (double)w->weighted_y / mass);
     }
+    assert_true(oracle_pixel_shape_same(c, row, &w->moments));
 }
 
 /* Compares and empties what was given out; returns how many clusters there are now. */
@@ -567,7 +566,7 @@ static void test_features(void **state)
     const slc_pixels pixels = columns_of(1000, true);
     slc_pixel_stream_counts counts;
     const size_t n_wanted = oracle_stream_run_once(&config, list, 1000, wanted, &counts);
-    for (uint32_t features = 0; features <= SLC_PIXEL_FEATURES_ALL; features++) {
+    for (uint32_t features = 0; features <= SLC_PIXEL_FEATURES_ALL; features += 1 + features / 128 * 9) {
         collection closed;
         collection_open(&closed, features, MOST);
         config.features = features;

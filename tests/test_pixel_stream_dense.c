@@ -56,6 +56,7 @@ static void expect_rows(const slc_pixel_clusters *c, size_t found, size_t n_want
         assert_true(c->x_min[i] == w->x_min && c->x_max[i] == w->x_max);
         assert_true(c->y_min[i] == w->y_min && c->y_max[i] == w->y_max);
         assert_true(c->centroid_x[i] == (double)w->sum_x / (double)w->size);
+        assert_true(oracle_pixel_shape_same(c, i, &w->moments));
     }
 }
 

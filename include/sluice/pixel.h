@@ -47,8 +47,30 @@ enum {
     SLC_PIXEL_TIMES = 1 << 5,    /* first_time, last_time; 0 without times */
     SLC_PIXEL_LARGEST = 1 << 6,  /* largest: index, in its image's list, of the pixel with the largest charge;
                                     of several the first in the list */
-    SLC_PIXEL_FEATURES_ALL = (1 << 7) - 1
+    SLC_PIXEL_PEAK = 1 << 7,     /* peak: the largest charge; without charges 1 */
+    SLC_PIXEL_SQUARED = 1 << 8,  /* squared_x, squared_y: means weighted by charge²; not a number where the
+                                    mass  is 0 */
+    SLC_PIXEL_SHAPE = 1 << 9,    /* length, width, linearity, roundness: see below */
+    SLC_PIXEL_KIND = 1 << 10,    /* kind: a slc_pixel_kind */
+    SLC_PIXEL_FEATURES_ALL = (1 << 11) - 1
 };
+/* The last three are of x and y alone: lists with a z have no columns of them. Of the covariance of the
+ * pixels' coordinates, each pixel a square of side 1 (1/12 is added to both variances), let P >= Q be the
+ * eigenvalues: length = sqrt(12 P) and width = sqrt(12 Q), as a rectangle of n x m pixels is n long and m
+ * wide; linearity = 1 - Q / P; roundness = size / (4 pi P), 1 of a disc, less of what is long or hollow.
+ * Charges do not count. A pixel that a stream or a time window has twice counts twice. */
+
+/* The morphology of tracks in semiconductor pixels, as T. Holy et al. name it (Nucl. Instrum. Methods A 591
+ * (2008) 287); the thresholds are this library's: docs/howto/cluster-pixels.md. */
+typedef enum slc_pixel_kind {
+    SLC_PIXEL_DOT = 0,
+    SLC_PIXEL_SMALL_BLOB,
+    SLC_PIXEL_CURLY_TRACK,
+    SLC_PIXEL_HEAVY_BLOB,
+    SLC_PIXEL_HEAVY_TRACK,
+    SLC_PIXEL_STRAIGHT_TRACK,
+    SLC_PIXEL_KINDS
+} slc_pixel_kind;
 
 /* One row is one cluster, one event is one image. Sums are exact in 64 bits and rounded once. */
 typedef struct slc_pixel_clusters {
@@ -59,10 +81,13 @@ typedef struct slc_pixel_clusters {
     uint64_t *mass;
     double *weighted_x, *weighted_y, *weighted_z;
     int64_t *first_time, *last_time;
-    uint32_t *largest;
+    uint32_t *largest, *peak;
+    double *squared_x, *squared_y;
+    double *length, *width, *linearity, *roundness;
+    uint16_t *kind;
 } slc_pixel_clusters;
 
-enum { SLC_PIXEL_CLUSTER_COLUMNS = 17 };
+enum { SLC_PIXEL_CLUSTER_COLUMNS = 25 };
 /* `with` is that of the pixels: it decides about the columns of z. */
 SLC_API slc_schema slc_pixel_clusters_schema(uint32_t features, uint32_t with,
                                              slc_column columns[SLC_PIXEL_CLUSTER_COLUMNS]);

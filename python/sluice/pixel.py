@@ -10,7 +10,10 @@ with or without a sign; they are copied, and a number beyond these ranges is a `
 
 Clusters have the columns that their features bring: ``size`` (pixels); ``x_min`` ``y_min`` ``x_max`` ``y_max`` (inclusive);
 ``centroid_x`` ``centroid_y``; ``mass`` (sum of the charges); ``weighted_x`` ``weighted_y``; ``first_time`` ``last_time`` (ticks);
-``largest`` (index of the pixel with the largest charge); with a z these of z, too.
+``largest`` (index of the pixel with the largest charge); with a z these of z, too. ``peak`` (the largest charge); ``squared_x``
+``squared_y`` (means weighted by charge²); shape: ``length``, ``width``, ``linearity``, ``roundness``, of the rectangle with the same second
+moments (sqrt of 12 times the eigenvalues of the covariance, each pixel a square); ``kind``, which :data:`KINDS` names. The last three
+are of flat lists: with a z and features "all" they are not there.
 """
 
 from __future__ import annotations
@@ -40,10 +43,12 @@ if TYPE_CHECKING:
 
     from ._core import ClustersBatch, PixelsBatch
 
-__all__ = ["FEATURES", "Stream", "cluster", "open", "open_clusters"]
+__all__ = ["FEATURES", "KINDS", "Stream", "cluster", "open", "open_clusters"]
 
 #: What can be asked for of clusters.
-FEATURES = ("size", "box", "centroid", "mass", "weighted", "times", "largest")
+FEATURES = ("size", "box", "centroid", "mass", "weighted", "times", "largest", "peak", "squared", "shape", "kind")
+#: What the numbers in the column ``kind`` mean.
+KINDS = ("dot", "small blob", "curly track", "heavy blob", "heavy track", "straight track")
 
 Duplicates = Literal["sum", "first", "largest", "keep"]
 #: Edges at the inputs of the readout (TDC packets of .tpx3).
@@ -254,7 +259,7 @@ def open_clusters(
     pixel of a stream may come; 1 ms by default for .tpx3; "all" (the default for lists): the file is read whole and sorted first.
     Times are ticks (an integer), seconds (a float), or texts as "100ns", "64ticks"; seconds need a file that tells how long a
     tick is, or ``tick_seconds``. ``max_open``: pixels of a stream that can be waiting (0: 2^20), some 200 bytes each.
-    ``features``: by default all but largest. ``shape``: (height, width); pixels outside are left out and counted. The others are
+    ``features``: by default size, box, centroid, mass, weighted and times. ``shape``: (height, width); pixels outside are left out and counted. The others are
     as for :func:`cluster`; ``threads`` are for frames.
 
     ``filter``: clusters for which all terms hold are kept, "size>=3,mass>50": columns of clusters, each with >=, <=, >, <, = or !=

@@ -142,8 +142,8 @@ static bool choose_features(core_state *state, PyObject *value, uint32_t *featur
     if (value == Py_None) {
         return true;
     }
-    const char *words[9] = {NULL};
-    for (uint32_t k = 0; k < 7; k++) {
+    const char *words[33] = {NULL};
+    for (uint32_t k = 0; k < 32 && slc_pixel_feature_name(1U << k) != NULL; k++) {
         words[k] = slc_pixel_feature_name(1U << k);
     }
     PyObject *list = PySequence_List(value);

@@ -309,6 +309,38 @@ def test_energies_and_masks(tmp_path):
             sluice.pixel.open_clusters(path, **wrong)
 
 
+def test_shapes():
+    """Eigenvalues by NumPy of clusters by their labels; the same of a stream in which each image has a time of its own."""
+    rng = np.random.default_rng(12)
+    n = rng.integers(0, 120, 50)
+    offsets = np.concatenate(([0], np.cumsum(n)))
+    place = np.concatenate([rng.choice(400, k, replace=False) for k in n])
+    x, y, charge = place % 20, place // 20, rng.integers(0, 5, len(place))
+    label, columns = sluice.pixel.cluster(x, y, charge=charge, offsets=offsets, features="all", labels=True)
+    image = np.repeat(np.arange(50), n)
+    found = 0
+    for k in range(50):
+        for one in range(label[image == k].max(initial=-1) + 1):
+            at = (image == k) & (label == one)
+            q = charge[at].astype(float)
+            small, large = np.linalg.eigvalsh(np.cov(np.array([x[at], y[at]]), bias=True).reshape(2, 2) + np.eye(2) / 12)
+            row = {name: columns[name][found] for name in ("size", "peak", "length", "width", "linearity", "roundness", "squared_x", "squared_y")}
+            assert row["size"] == at.sum() and row["peak"] == q.max()
+            assert row["length"] == pytest.approx(np.sqrt(12 * large)) and row["width"] == pytest.approx(np.sqrt(12 * small))
+            assert row["linearity"] == pytest.approx(1 - small / large, abs=1e-9)
+            assert row["roundness"] == pytest.approx(at.sum() / (4 * np.pi * large))
+            for axis, values in (("squared_x", x), ("squared_y", y)):
+                wanted = (values[at] * q**2).sum() / (q**2).sum() if q.any() else np.nan
+                assert row[axis] == pytest.approx(wanted, nan_ok=True)
+            found += 1
+    assert found == len(columns.size) > 300 and len(sluice.pixel.KINDS) == 6 and set(columns.kind.tolist()) >= {0, 1, 2}
+    stream = sluice.pixel.Stream(shape=(20, 20), features="all", max_open=100_000)
+    parts = [stream.push(x, y, 1000 * image, charge), stream.finish()]
+    for name in ("size", "length", "width", "linearity", "roundness", "kind", "peak", "squared_x"):
+        np.testing.assert_array_equal(np.concatenate([part[name] for part in parts]), columns[name])
+    assert "kind" not in list(sluice.pixel.cluster(x[:9], y[:9], z=y[:9], features="all"))
+
+
 def test_layouts(tmp_path):
     """A pixel of each of four chips, in the middle of the quad: one cluster there, three where they lie in a row."""
     path = tmp_path / "four.tpx3"

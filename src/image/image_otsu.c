@@ -4,8 +4,8 @@
  * The difference is taken exactly, so that thresholds with the same classes, or with mirrored ones, give the
  * same double, and the middle of the best can be told.
  */
+#include "base/wide.h"
 #include "image/image_check.h"
-#include "image/image_wide.h"
 
 #include <math.h>
 #include <stdlib.h>

@@ -4,8 +4,7 @@
  * the difference of the axes comes from the differences of the moments, the minor axis from the determinant.
  */
 #include "image/image_shape.h"
-
-#include "image/image_wide.h"
+#include "base/wide.h"
 
 #include <math.h>
 

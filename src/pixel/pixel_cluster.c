@@ -215,6 +215,7 @@ slc_status slc_pixel_cluster_open(const slc_pixel_cluster_config *given, slc_pix
         return slc_fail(error, SLC_ERR_MEMORY, "no memory for a clusterer");
     }
     c->config = *config;
+    c->config.features &= ~((config->with & SLC_PIXEL_Z) != 0 ? (uint32_t)SLC_PIXEL_SECOND_FEATURES : 0);
     c->rule = rule_of(config);
     c->algorithm = find_algorithm(config->algorithm);
     c->kernels = slc_pixel_kernels_of(slc_simd_kernel_choice(&slc_pixel_kernel_rows[0], config->exec.target));

@@ -4,6 +4,7 @@
 #include "pixel/pixel_features.h"
 
 #include <math.h>
+#include <string.h>
 
 /* ---- entries with the same coordinates ---------------------------------------------------------- */
 
@@ -97,6 +98,12 @@ static inline void add_values(slc_pixel_values *s, const slc_pixel_entries *e, u
     }
 }
 
+static inline void add_second(slc_pixel_second *s, const slc_pixel_entries *e, uint32_t i)
+{
+    const uint32_t charge = e->same != NULL ? e->merged_charge[i] : e->charge != NULL ? e->charge[i] : 1;
+    slc_pixel_second_add(s, e->x[i], e->y[i], charge);
+}
+
 /* Inlined for two axes and three: what is not there is not begun either, nor written. */
 static inline void sum_shapes(const slc_pixel_entries *entries, const uint32_t *labels, uint32_t n,
                               slc_pixel_sums *sums, unsigned axes)
@@ -113,7 +120,7 @@ static inline void sum_shapes(const slc_pixel_entries *entries, const uint32_t *
 }
 
 void slc_pixel_sum(const slc_pixel_entries *entries, const uint32_t *labels, uint32_t n, uint32_t features,
-                   slc_pixel_sums *sums, slc_pixel_values *values)
+                   slc_pixel_sums *sums, slc_pixel_values *values, slc_pixel_second *second)
 {
     if (entries->z != NULL) {
         sum_shapes(entries, labels, n, sums, 3);
@@ -129,6 +136,15 @@ void slc_pixel_sum(const slc_pixel_entries *entries, const uint32_t *labels, uin
     for (uint32_t i = 0; i < entries->n; i++) {
         if (entries->same == NULL || entries->same[i] == i) {
             add_values(&values[labels[i]], entries, i);
+        }
+    }
+    if ((features & SLC_PIXEL_SECOND_FEATURES) == 0) {
+        return;
+    }
+    memset(second, 0, n * sizeof *second);
+    for (uint32_t i = 0; i < entries->n; i++) {
+        if (entries->same == NULL || entries->same[i] == i) {
+            add_second(&second[labels[i]], entries, i);
         }
     }
 }
@@ -171,12 +187,33 @@ static void write_weighted(const slc_pixel_values *s, slc_pixel_clusters *to, si
     }
 }
 
-void slc_pixel_sums_write(const slc_pixel_sums *sums, const slc_pixel_values *values, uint32_t n,
-                          uint32_t features, slc_pixel_clusters *clusters, size_t row)
+/* One cluster's, of those that are not made of coordinates alone. */
+static void write_values(const slc_pixel_values *v, uint32_t features, slc_pixel_clusters *to, size_t row)
+{
+    if ((features & SLC_PIXEL_MASS) != 0) {
+        to->mass[row] = v->mass;
+    }
+    if ((features & SLC_PIXEL_WEIGHTED) != 0) {
+        write_weighted(v, to, row);
+    }
+    if ((features & SLC_PIXEL_TIMES) != 0) {
+        to->first_time[row] = v->first_time;
+        to->last_time[row] = v->last_time;
+    }
+    if ((features & SLC_PIXEL_LARGEST) != 0) {
+        to->largest[row] = v->largest;
+    }
+    if ((features & SLC_PIXEL_PEAK) != 0) {
+        to->peak[row] = v->charge;
+    }
+}
+
+void slc_pixel_sums_write(const slc_pixel_sums *sums, const slc_pixel_values *values,
+                          const slc_pixel_second *second, uint32_t n, uint32_t features,
+                          slc_pixel_clusters *clusters, size_t row)
 {
     for (uint32_t c = 0; c < n; c++) {
         const slc_pixel_sums *s = &sums[c];
-        const slc_pixel_values *v = &values[c];
         if ((features & SLC_PIXEL_SIZE) != 0) {
             clusters->size[row + c] = s->size;
         }
@@ -186,18 +223,11 @@ void slc_pixel_sums_write(const slc_pixel_sums *sums, const slc_pixel_values *va
         if ((features & SLC_PIXEL_CENTROID) != 0) {
             write_centroid(s, clusters, row + c);
         }
-        if ((features & SLC_PIXEL_MASS) != 0) {
-            clusters->mass[row + c] = v->mass;
-        }
-        if ((features & SLC_PIXEL_WEIGHTED) != 0) {
-            write_weighted(v, clusters, row + c);
-        }
-        if ((features & SLC_PIXEL_TIMES) != 0) {
-            clusters->first_time[row + c] = v->first_time;
-            clusters->last_time[row + c] = v->last_time;
-        }
-        if ((features & SLC_PIXEL_LARGEST) != 0) {
-            clusters->largest[row + c] = v->largest;
+        write_values(&values[c], features, clusters, row + c);
+        if ((features & SLC_PIXEL_SECOND_FEATURES) != 0) {
+            const slc_pixel_extent extent = {s->size, s->sum[0], s->sum[1], s->max[0] - s->min[0] + 1U,
+                                             s->max[1] - s->min[1] + 1U};
+            slc_pixel_second_write(&second[c], &extent, features, clusters, row + c);
         }
     }
 }

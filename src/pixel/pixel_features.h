@@ -7,7 +7,7 @@
 #ifndef SLUICE_PIXEL_FEATURES_H
 #define SLUICE_PIXEL_FEATURES_H
 
-#include <sluice/pixel.h>
+#include "pixel/pixel_shape.h"
 
 /* Those that are made of coordinates alone: charges and times are not read for them. */
 enum { SLC_PIXEL_SHAPE_FEATURES = SLC_PIXEL_SIZE | SLC_PIXEL_BOX | SLC_PIXEL_CENTROID };
@@ -42,10 +42,12 @@ typedef struct slc_pixel_entries {
 
 void slc_pixel_merge(const slc_pixel_entries *entries, slc_pixel_duplicates policy);
 
-/* Sums up `n` clusters as far as those features need it, and writes them to the rows from `row` on. */
+/* Sums up `n` clusters as far as those features need it, and writes them to the rows from `row` on. `second`
+ * is there for SLC_PIXEL_SECOND_FEATURES. */
 void slc_pixel_sum(const slc_pixel_entries *entries, const uint32_t *labels, uint32_t n, uint32_t features,
-                   slc_pixel_sums *sums, slc_pixel_values *values);
-void slc_pixel_sums_write(const slc_pixel_sums *sums, const slc_pixel_values *values, uint32_t n,
-                          uint32_t features, slc_pixel_clusters *clusters, size_t row);
+                   slc_pixel_sums *sums, slc_pixel_values *values, slc_pixel_second *second);
+void slc_pixel_sums_write(const slc_pixel_sums *sums, const slc_pixel_values *values,
+                          const slc_pixel_second *second, uint32_t n, uint32_t features,
+                          slc_pixel_clusters *clusters, size_t row);
 
 #endif

@@ -94,8 +94,8 @@ static size_t lay_out(slc_pixel_stream *s, char *block)
 {
     const size_t pixels = (size_t)s->config.max_open + 1; /* and the one that makes it too many */
     const size_t order = slc_pixel_order_lay_out(&s->order, block, pixels);
-    return order +
-           slc_pixel_join_lay_out(&s->join, block != NULL ? block + order : NULL, s->config.radius, pixels);
+    return order + slc_pixel_join_lay_out(&s->join, block != NULL ? block + order : NULL, s->config.radius,
+                                          pixels, (s->config.features & SLC_PIXEL_SECOND_FEATURES) != 0);
 }
 
 static bool cover_begin(slc_pixel_stream *s)
@@ -166,6 +166,15 @@ static inline int64_t signed_time(uint64_t time)
     return value;
 }
 
+static void write_second(const slc_pixel_stream *stream, const slc_pixel_slot *s, slc_pixel_clusters *closed,
+                         size_t row)
+{
+    const slc_pixel_join *j = &stream->join;
+    const slc_pixel_extent extent = {s->size, s->sum_x, s->sum_y, s->x_max - s->x_min + 1U,
+                                     s->y_max - s->y_min + 1U};
+    slc_pixel_second_write(&j->second[s - j->slots], &extent, stream->config.features, closed, row);
+}
+
 static void write_row(uint32_t features, const slc_pixel_slot *s, slc_pixel_clusters *closed, size_t row)
 {
     if ((features & SLC_PIXEL_SIZE) != 0) {
@@ -195,6 +204,9 @@ static void write_row(uint32_t features, const slc_pixel_slot *s, slc_pixel_clus
     if ((features & SLC_PIXEL_LARGEST) != 0) {
         closed->largest[row] = (uint32_t)s->largest;
     }
+    if ((features & SLC_PIXEL_PEAK) != 0) {
+        closed->peak[row] = s->largest_charge;
+    }
 }
 
 /* Gives out the oldest clusters as far as they are closed. False where there is no room for one. */
@@ -205,7 +217,11 @@ static inline bool give_out(slc_pixel_stream *s, slc_pixel_clusters *closed)
         if (closed->head.size == closed->head.capacity) {
             return false;
         }
-        write_row(s->config.features, slot, closed, closed->head.size++);
+        write_row(s->config.features, slot, closed, closed->head.size);
+        if (s->join.second != NULL) {
+            write_second(s, slot, closed, closed->head.size);
+        }
+        closed->head.size++;
         s->waiting -= slot->size;
         s->counts.clusters++;
         slc_pixel_join_drop_oldest(&s->join);

@@ -67,15 +67,17 @@ static void lay_table(slc_pixel_join *j, uint32_t width, uint32_t height)
     }
 }
 
-size_t slc_pixel_join_lay_out(slc_pixel_join *j, char *block, uint32_t radius, size_t pixels)
+size_t slc_pixel_join_lay_out(slc_pixel_join *j, char *block, uint32_t radius, size_t pixels, bool has_second)
 {
     j->radius = radius;
     j->most_pixels = pixels;
     const size_t slots = slc_block_bound(pixels * sizeof *j->slots);
+    const size_t second = has_second ? slc_block_bound(pixels * sizeof *j->second) : 0;
     if (block != NULL) {
         j->slots = slc_block_take(&block, slots);
+        j->second = has_second ? slc_block_take(&block, second) : NULL;
     }
-    return slots;
+    return slots + second;
 }
 
 void slc_pixel_join_init(slc_pixel_join *j, uint64_t window, const slc_pixel_near_kernels *kernels)
@@ -218,7 +220,7 @@ static inline void run_table(slc_pixel_join *j, const slc_pixel_arrival *pixels,
             slot = open_slot(j, pixel);
         } else {
             slot = m.any == m.all + 1 ? find(j, m.all) : join_several(j, oldest, centre);
-            add_sums(&j->slots[slot], pixel);
+            add_sums(j, slot, pixel);
         }
         centre->time = pixel->time;
         centre->slot = slot;
@@ -285,7 +287,7 @@ static void run_hashed(slc_pixel_join *j, const slc_pixel_arrival *pixels, size_
         if (slot == SLC_PIXEL_NOWHERE) {
             slot = open_slot(j, pixel);
         } else {
-            add_sums(&j->slots[slot], pixel);
+            add_sums(j, slot, pixel);
         }
         slc_pixel_place *place = seek(j, pixel->yx);
         j->n_hashed += is_empty(place);

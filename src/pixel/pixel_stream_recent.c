@@ -75,7 +75,7 @@ static void join_near(slc_pixel_join *j, const slc_pixel_arrival *pixels, size_t
             if ((near & ~together) != 0) {
                 slot = join_others(j, slot, i, near & ~together);
             }
-            add_sums(&j->slots[slot], pixel);
+            add_sums(j, slot, pixel);
         }
         r->slot[i] = slot;
         r->together[i] = together | near;

@@ -50,6 +50,10 @@ static inline uint32_t open_slot(slc_pixel_join *j, const slc_pixel_arrival *pix
     s->x_min = s->x_max = (uint16_t)x;
     s->y_min = s->y_max = (uint16_t)y;
     s->is_closed = false;
+    if (j->second != NULL) {
+        j->second[slot] = (slc_pixel_second){.xx = 0};
+        slc_pixel_second_add(&j->second[slot], pixel->yx & 0xffff, pixel->yx >> 16, pixel->charge);
+    }
     if (j->last != SLC_PIXEL_NOWHERE) {
         j->slots[j->last].behind = slot;
     } else {
@@ -93,8 +97,9 @@ static inline void widen(slc_pixel_slot *s, uint16_t x_min, uint16_t x_max, uint
     s->y_max = y_max > s->y_max ? y_max : s->y_max;
 }
 
-static inline void add_sums(slc_pixel_slot *s, const slc_pixel_arrival *pixel)
+static inline void add_sums(slc_pixel_join *j, uint32_t slot, const slc_pixel_arrival *pixel)
 {
+    slc_pixel_slot *s = &j->slots[slot];
     const uint64_t x = pixel->yx & 0xffff, y = pixel->yx >> 16, charge = pixel->charge;
     s->sum_x += x;
     s->sum_y += y;
@@ -105,6 +110,9 @@ static inline void add_sums(slc_pixel_slot *s, const slc_pixel_arrival *pixel)
     s->last_time = pixel->time;
     take_largest(s, pixel->charge, pixel->number);
     widen(s, (uint16_t)x, (uint16_t)x, (uint16_t)y, (uint16_t)y);
+    if (j->second != NULL) {
+        slc_pixel_second_add(&j->second[slot], (uint32_t)x, (uint32_t)y, pixel->charge);
+    }
 }
 
 /* Two clusters that are roots. The one that was born first keeps its place in the list. */
@@ -122,6 +130,9 @@ static inline uint32_t unite(slc_pixel_join *j, uint32_t a, uint32_t b)
     s->last_time = s->last_time > o->last_time ? s->last_time : o->last_time;
     take_largest(s, o->largest_charge, o->largest);
     widen(s, o->x_min, o->x_max, o->y_min, o->y_max);
+    if (j->second != NULL) {
+        slc_pixel_second_join(&j->second[kept], &j->second[gone]);
+    }
     take_off(j, o);
     /* Places of the table still name the slot: it is free when the cluster that took it up is. */
     o->parent = kept;

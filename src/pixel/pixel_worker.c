@@ -35,6 +35,8 @@ static size_t carve(slc_pixel_worker *w, char *at, size_t own)
     }
     w->sums = slc_block_take(&at, n * sizeof *w->sums);
     w->values = slc_block_take(&at, n * sizeof *w->values);
+    w->second = slc_block_take(
+        &at, (w->config->features & SLC_PIXEL_SECOND_FEATURES) != 0 ? n * sizeof *w->second : 0);
     w->memory = slc_block_take(&at, own);
     return (size_t)(at - begin);
 }
@@ -47,7 +49,8 @@ slc_status slc_pixel_worker_open(slc_pixel_worker *w, const slc_pixel_cluster_co
     w->rule = *rule;
     w->algorithm = algorithm;
     w->pixels = pixels;
-    const size_t own = algorithm->bound(rule, pixels), each = 160 + sizeof *w->sums + sizeof *w->values;
+    const size_t own = algorithm->bound(rule, pixels),
+                 each = 160 + sizeof *w->sums + sizeof *w->values + sizeof *w->second;
     if (own == SIZE_MAX || pixels > (SIZE_MAX - own) / (2 * each)) {
         return SLC_ERR_MEMORY;
     }
@@ -334,8 +337,8 @@ static void sum_image(slc_pixel_worker *w, const slc_pixels *p, size_t first, ui
     if (same != NULL && (features & ~(uint32_t)SLC_PIXEL_SHAPE_FEATURES) != 0) {
         slc_pixel_merge(&entries, w->config->duplicates);
     }
-    slc_pixel_sum(&entries, label, clusters, features, w->sums, w->values);
-    slc_pixel_sums_write(w->sums, w->values, clusters, features, to, to->head.size);
+    slc_pixel_sum(&entries, label, clusters, features, w->sums, w->values, w->second);
+    slc_pixel_sums_write(w->sums, w->values, w->second, clusters, features, to, to->head.size);
 }
 
 uint32_t slc_pixel_worker_run(slc_pixel_worker *w, const slc_pixels *p, size_t first, uint32_t n,

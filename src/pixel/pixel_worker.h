@@ -27,7 +27,8 @@ typedef struct slc_pixel_worker {
     uint32_t *node, *begin, *behind; /* entries that were merged */
     slc_pixel_sums *sums;
     slc_pixel_values *values;
-    void *memory; /* the algorithm's */
+    slc_pixel_second *second; /* for SLC_PIXEL_SECOND_FEATURES */
+    void *memory;             /* the algorithm's */
 } slc_pixel_worker;
 
 /* Prepares a zeroed worker for images of up to so many pixels. SLC_ERR_MEMORY; it is to be cleared then too.

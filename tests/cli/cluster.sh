@@ -468,7 +468,7 @@ wrong "--time-unit takes ticks, s, ms, us, ns or ps, not 'h'" --time-unit h -o d
 wrong "--time-unit is for .csv: HDF5 and Arrow have ticks, and tell how long they are" --time-unit ns -o d.h5 stream.csv
 wrong "--max-open takes 1 to 268435456, not '0'" --max-open 0 frames.csv
 wrong "--duplicates takes sum, first, largest or keep, not 'all'" --duplicates all frames.csv
-wrong "unknown feature 'area'; there are: size box centroid mass weighted times largest all" --features size,area frames.csv
+wrong "unknown feature 'area'; there are: size box centroid mass weighted times largest peak squared shape kind all" --features size,area frames.csv
 wrong "--size takes a width and a height from 1 to 65536, as in 256x256, not '0x3'" --size 0x3 frames.csv
 wrong "--output takes a name that ends with .csv, .h5, .arrow, .arrows, .npy or .npz, not 'c.txt'" -o c.txt frames.csv
 wrong "unknown algorithm 'fast'; there are: auto $algorithms" --algorithm fast frames.csv

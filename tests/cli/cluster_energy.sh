@@ -144,7 +144,7 @@ printf 'x,y\n1,2\n' >plain.csv
 printf '1 2\n3' >cut.txt
 refused 'cut.txt: line 2: the last line has no end: the file is cut' frames.csv --mask cut.txt
 refused 'its pixels have no charges, which a calibration is of' plain.csv --calibration calib
-refused '--calibration is for the features mass, weighted and largest' frames.csv --calibration calib --features size
+refused '--calibration is for the features mass, weighted, largest, peak and squared' frames.csv --calibration calib --features size
 refused 'four files are needed, of a, b, c and t, not 2' frames.csv --calibration calib/caliba.txt,calib/calibb.txt
 refused 'a folder without caliba.txt' frames.csv --calibration .
 refused '--write-mask does not go with --part' frames.csv --write-mask m%p.txt --part 1/2 -o part%p.h5

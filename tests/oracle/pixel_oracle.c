@@ -2,6 +2,7 @@
  * Clusters of sparse pixels by brute force.
  */
 #include "oracle/pixel_oracle.h"
+#include "oracle/pixel_shape_oracle.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -147,6 +148,7 @@ static bool is_repeated(const slc_pixel_cluster_config *config, const slc_pixels
 typedef struct sums {
     uint64_t size, mass, x, y, z, weighted_x, weighted_y, weighted_z;
     entry low, high, largest; /* low and high: of each coordinate and the time */
+    oracle_pixel_moments moments;
 } sums;
 
 static void add(sums *s, const entry *e)
@@ -154,6 +156,7 @@ static void add(sums *s, const entry *e)
     if (s->size == 0) {
         s->low = s->high = s->largest = *e;
     }
+    oracle_pixel_moments_add(&s->moments, (uint64_t)e->x, (uint64_t)e->y, e->charge);
     s->size++;
     s->mass += e->charge;
     s->x += (uint64_t)e->x;
@@ -206,6 +209,15 @@ static void put(const sums *s, slc_pixel_clusters *to, size_t row)
     PUT(first_time, s->low.time);
     PUT(last_time, s->high.time);
     PUT(largest, s->largest.index);
+    const oracle_pixel_shape shape = oracle_pixel_shape_of(&s->moments);
+    PUT(peak, (uint32_t)s->moments.peak);
+    PUT(squared_x, shape.squared_x);
+    PUT(squared_y, shape.squared_y);
+    PUT(length, shape.length);
+    PUT(width, shape.width);
+    PUT(linearity, shape.linearity);
+    PUT(roundness, shape.roundness);
+    PUT(kind, shape.kind);
 }
 
 static void sum_image(const slc_pixel_cluster_config *config, const slc_pixels *p, size_t first, uint32_t n,

@@ -108,6 +108,7 @@ static oracle_stream_cluster sum_up(const run *r, size_t label)
         c.sum_y += p->y;
         c.weighted_x += (uint64_t)p->charge * p->x;
         c.weighted_y += (uint64_t)p->charge * p->y;
+        oracle_pixel_moments_add(&c.moments, p->x, p->y, p->charge);
         c.size++;
     }
     return c;

@@ -6,6 +6,8 @@
 #ifndef TESTS_ORACLE_PIXEL_STREAM_ORACLE_H
 #define TESTS_ORACLE_PIXEL_STREAM_ORACLE_H
 
+#include "oracle/pixel_shape_oracle.h"
+
 #include <sluice/pixel_stream.h>
 
 typedef struct oracle_stream_pixel {
@@ -18,6 +20,7 @@ typedef struct oracle_stream_cluster {
     uint64_t size, mass, sum_x, sum_y, weighted_x, weighted_y, largest;
     int64_t first_time, last_time;
     uint16_t first_x, first_y, x_min, y_min, x_max, y_max;
+    oracle_pixel_moments moments;
     size_t after; /* pixels that had come when it was given out; one more than there are: at the end */
 } oracle_stream_cluster;
 
