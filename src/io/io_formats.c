@@ -4,6 +4,7 @@
  * in it: text that any first line begins is the last of its kind.
  */
 #include "io/io_formats.h"
+#include "base/bytes.h"
 #include "io/image/io_image_source.h"
 #include "io/pet/io_pet_raw.h"
 
@@ -330,8 +331,18 @@ static const struct {
     {P, 0, 4, "PAR1", "a Parquet file: convert it to CSV or NPY first"},
 };
 
+/* A message of Arrow's: a mark, and the bytes of its head, which are padded to 8. */
+static bool is_arrow_stream(const uint8_t *bytes, size_t size)
+{
+    const uint32_t head = size >= 8 ? slc_load_u32(bytes + 4) : 0;
+    return head > 0 && head < 1U << 24 && head % 8 == 0 && slc_load_u32(bytes) == UINT32_MAX;
+}
+
 const char *slc_io_stranger(slc_io_kind kind, const uint8_t *bytes, size_t size)
 {
+    if (is_arrow_stream(bytes, size)) {
+        return "an Arrow stream: it holds results, and is not read";
+    }
     for (size_t i = 0; i < sizeof strangers / sizeof *strangers; i++) {
         if ((strangers[i].kinds >> kind & 1) != 0 && size >= strangers[i].offset + strangers[i].size &&
             memcmp(bytes + strangers[i].offset, strangers[i].magic, strangers[i].size) == 0) {

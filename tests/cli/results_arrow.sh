@@ -116,6 +116,11 @@ echo "sluice pet list: pairs.arrow: no HDF5 file, or cut off or damaged" | want_
 run info pairs.arrow
 want 1
 echo "sluice info: pairs.arrow: byte 0: this is an Arrow file: it holds results, and is not read" | want_err
+for command in info velo label cluster; do
+    run $command pairs.arrows
+    want 1
+    [ "$(wc -l <err)" = 1 ] && grep -q "pairs.arrows: .*an Arrow stream: it holds results, and is not read" err || fail "$command: $(cat err)"
+done
 
 # Singles as columns are the records, and nobody reads them as records.
 run pet convert p.raw --tables p.tables.h5 -q -o p.bin
