@@ -197,6 +197,11 @@ static bool print_json(const job *j)
         slc_cli_put(&tree, "time_resolution.pairs", j->width.pairs);
         slc_cli_put(&tree, "time_resolution.outside", j->width.outside);
         slc_cli_put(&tree, "time_resolution.randoms", j->width.randoms);
+        slc_cli_put(&tree, "time_resolution.through", j->width.through);
+        slc_cli_put(&tree, "time_resolution.meet_mm.x", j->width.meet_mm[0]);
+        slc_cli_put(&tree, "time_resolution.meet_mm.y", j->width.meet_mm[1]);
+        slc_cli_put(&tree, "time_resolution.meet_mm.z", j->width.meet_mm[2]);
+        slc_cli_put(&tree, "time_resolution.through_there", j->width.through_there);
     }
     return slc_cli_tree_print_json(&tree);
 }
@@ -245,6 +250,20 @@ static void tell_dropped(const job *j)
             slc_cli_say("pet calibrate", "the table %s of %s is not in %s; --keep %s keeps it",
                         tables[i].name, j->options->frames.tables, j->options->output, tables[i].keep);
         }
+    }
+}
+
+/* That the source may not be where it is said to be, also under --quiet. */
+static void tell_place(const job *j)
+{
+    const slc_pet_time_width *w = &j->width;
+    if (w->misplaced) {
+        slc_cli_say(
+            "pet calibrate",
+            "the lines of %.0f %% of the pairs miss the source; they seem to meet at (%.1f, %.1f, %.1f) mm, "
+            "where %.0f %% would: is it where --source says, and as large?",
+            100 * (1 - w->through), w->meet_mm[0], w->meet_mm[1], w->meet_mm[2],
+            100 * (1 - w->through_there));
     }
 }
 
@@ -309,6 +328,7 @@ static int process(job *j)
         slc_cli_say("pet calibrate", "%s", j->error.text);
         return SLC_CLI_FAILED;
     }
+    tell_place(j);
     if (!j->options->quiet) {
         tell_dropped(j);
     }

@@ -106,6 +106,8 @@ static void finds(const slc_pet_cylinder *source, double sigma_ps, double random
                  fwhm * sigma_ps, (unsigned long long)seed);
     }
     assert_true(fabs(width.randoms - randoms) < 0.02);
+    assert_false(width.misplaced);
+    assert_true(hypot(width.meet_mm[0] - source->x_mm, width.meet_mm[1] - source->y_mm) < 3);
 }
 
 static void known_widths_are_found(void **state)
@@ -185,6 +187,39 @@ static void what_cannot_be_is_told(void **state)
     refused(&point, SLC_ERR_FORMAT, "their width cannot be told");
 }
 
+/* Half of the lines anywhere, as of randoms, and a source that is not where it is said to be. */
+static void a_source_elsewhere_is_told(void **state)
+{
+    static const slc_pet_cylinder is[] = {{.x_mm = 20, .y_mm = 10, .z_mm = 5}, {.x_mm = 10, .radius_mm = 15}},
+                                  said[] = {{.x_mm = 0}, {.x_mm = -20, .radius_mm = 15}};
+    uint64_t random = 3;
+    (void)state;
+    memset(offset, 0, sizeof offset);
+    for (size_t i = 0; i < 2; i++) {
+        make(&is[i], 100, 0, 5);
+        for (size_t k = 0; k < PAIRS; k += 2) {
+            pairs.crystal1[k] = random_below(&random, CRYSTALS / 2);
+            pairs.crystal2[k] = CRYSTALS / 2 + random_below(&random, CRYSTALS / 2);
+        }
+        slc_pet_time_width width;
+        slc_error error = {.status = SLC_OK};
+        assert_int_equal(slc_pet_calibrate_time_fwhm(&ring, &pairs, NULL, NULL, &said[i], &width, &error),
+                         SLC_ERR_FORMAT);
+        assert_non_null(strstr(error.text, "eem to meet at ("));
+        assert_true(hypot(width.meet_mm[0] - is[i].x_mm, width.meet_mm[1] - is[i].y_mm) < 3);
+        /* Where it is, as many lines beside it are no reason to refuse. */
+        assert_int_equal(slc_pet_calibrate_time_fwhm(&ring, &pairs, NULL, NULL, &is[i], &width, &error),
+                         SLC_OK);
+        assert_true(width.through > 0.35 && fabs(width.through - width.through_there) < 0.05);
+    }
+    const slc_pet_cylinder beside = {.x_mm = 25, .radius_mm = 15};
+    slc_pet_time_width width;
+    slc_error error = {.status = SLC_OK};
+    make(&is[1], 100, 0, 7);
+    assert_int_equal(slc_pet_calibrate_time_fwhm(&ring, &pairs, NULL, NULL, &beside, &width, &error), SLC_OK);
+    assert_true(width.misplaced && width.through > 0.5);
+}
+
 static void energies_follow_from_the_resolution(void **state)
 {
     static const double cases[][3] = {{0.12, 419, 603}, {0.1, 434, 588}, {0.2, 358, 664},
@@ -210,6 +245,7 @@ int main(void)
         cmocka_unit_test(known_widths_are_found),
         cmocka_unit_test(fitted_offsets_are_made_good_for),
         cmocka_unit_test(what_cannot_be_is_told),
+        cmocka_unit_test(a_source_elsewhere_is_told),
         cmocka_unit_test(energies_follow_from_the_resolution),
     };
     return cmocka_run_group_tests(tests, NULL, clear);

@@ -114,6 +114,13 @@ typedef struct slc_pet_time_width {
     double fwhm_ps;   /* of the pairs' differences, without what flights and the source's size add */
     double error_ps;  /* one standard deviation of that */
     double randoms;   /* what part of them is of no such difference, but anywhere: 0 to 1 */
+    /* Is the source where it is said to be? Of a sample of the prompts, 2^15 at most: the part whose line
+     * passes through it, the place that their lines come nearest to, and the part if its middle were there.
+     */
+    double through, meet_mm[3], through_there;
+    /* Half miss it, or 1.1 times as many would pass through it there, and not by chance; or that place is two
+     * crystals' widths and a quarter of its radius (along the axis, of its length) from its middle. */
+    bool misplaced;
 } slc_pet_time_width;
 /* The width of the differences of times of prompt pairs of a known source: a point (radius 0) or a uniform
  * cylinder or shell. A pair's difference is expected to be that of the flights from the part of its line that
@@ -123,7 +130,8 @@ typedef struct slc_pet_time_width {
  * there are crystals: the width is made good for that. Lines within a crystal's width of the edge of a
  * cylinder are left out; of a point, and of a cylinder thinner than two crystals, those are taken that pass
  * within a crystal's width of its middle. SLC_ERR_USAGE for a source that cannot be; SLC_ERR_FORMAT for a
- * crystal that the scanner does not have, for fewer than 100 pairs through the source, and where differences
+ * crystal that the scanner does not have, for fewer than 100 pairs through the source, where more than half
+ * of the lines miss it and 1.5 times as many would pass through it where they meet, and where differences
  * reach as far as they can within the window of the pairs, so that their width cannot be told.
  * SLC_ERR_MEMORY. */
 SLC_API slc_status slc_pet_calibrate_time_fwhm(const slc_pet_geometry *geometry,

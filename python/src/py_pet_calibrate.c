@@ -273,9 +273,13 @@ static PyObject *calibrate_time_fwhm(PyObject *module, PyObject *arguments)
                                              fitted != 0 ? &c->fit : NULL, &source, &width, &c->error);
         PyEval_RestoreThread(thread);
         made = status == SLC_OK
-                   ? Py_BuildValue("{s:K,s:K,s:d,s:d,s:d}", "pairs", (unsigned long long)width.pairs,
-                                   "outside", (unsigned long long)width.outside, "fwhm_ps", width.fwhm_ps,
-                                   "error_ps", width.error_ps, "randoms", width.randoms)
+                   ? Py_BuildValue("{s:K,s:K,s:d,s:d,s:d,s:d,s:(ddd),s:d,s:O}", "pairs",
+                                   (unsigned long long)width.pairs, "outside",
+                                   (unsigned long long)width.outside, "fwhm_ps", width.fwhm_ps, "error_ps",
+                                   width.error_ps, "randoms", width.randoms, "through", width.through,
+                                   "meet_mm", width.meet_mm[0], width.meet_mm[1], width.meet_mm[2],
+                                   "through_there", width.through_there, "misplaced",
+                                   width.misplaced ? Py_True : Py_False)
                    : core_raise(state, status, &c->error);
     }
     if (c != NULL) {

@@ -165,6 +165,8 @@ def test_measured(tmp_path):
     assert kept.energy_fwhm == tables.energy_fwhm
     with pytest.raises(sluice.UsageError, match="phantom, not a point"):
         pet.calibrate(raw, scanner, time=True, source=(0, 0, 0))
+    with pytest.raises(sluice.FormatError, match="seem to meet at"):
+        pet.calibrate(point, expected, keep=("position", "gain", "time"), source=(0, 0, 0))
     # By default they are what is given explicitly, as the command has it; "all" and "none" are neither.
     low, high = (round(511 * (1 + side * 1.5 * tables.energy_fwhm)) for side in (-1, 1))
     its = told("run", point, "--tables", tmp_path / "own.h5", "--window", "4ns", "-o", tmp_path / "its.cdh")

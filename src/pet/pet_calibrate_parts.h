@@ -7,6 +7,7 @@
  * pet_calibrate_peak.c   a spectrum to its photopeak
  * pet_calibrate_time.c   pairs to time offsets
  * pet_calibrate_width.c  pairs to the resolution of times
+ * pet_calibrate_place.c  where the lines of pairs meet
  */
 #ifndef SLUICE_PET_CALIBRATE_PARTS_H
 #define SLUICE_PET_CALIBRATE_PARTS_H
@@ -39,6 +40,14 @@ void slc_pet_grid_nearest(uint32_t side, uint32_t across, uint32_t along, const 
 /* Solves a · x = b for n unknowns, a symmetric and positive definite, by Cholesky's decomposition in place; b
  * becomes x. False where it is not. */
 bool slc_pet_solve(double *a, double *b, int n);
+
+/* A line of a pair, its direction of length 1. */
+typedef struct slc_pet_calibrate_line {
+    double from[3], direction[3];
+} slc_pet_calibrate_line;
+/* The place that lines come nearest to, of which many may be anywhere; as nearly as least_mm. False without
+ * memory. */
+bool slc_pet_calibrate_meet(const slc_pet_calibrate_line *lines, size_t n, double least_mm, double at[3]);
 
 /* As it was opened; spectrum_bin is the one that is used once there are spectra. */
 const slc_pet_calibrate_config *slc_pet_calibrate_config_of(const slc_pet_calibrate *c);

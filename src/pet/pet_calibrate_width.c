@@ -6,6 +6,7 @@
  * distribution over these, with the Gaussian that is looked for on top; a point has no stretch. So the
  * source's size does not widen what is found, and a phantom that calibrates offsets does for this, too.
  */
+#include "pet/pet_calibrate_parts.h"
 #include "pet/pet_layout.h"
 #include "pet/pet_line.h"
 #include "pet/pet_scanner.h"
@@ -16,7 +17,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-enum { MOST = 1 << 18, LEAST = 100 };
+enum { MOST = 1 << 18, LEAST = 100, SAMPLE = 1 << 15 };
 static const double light_mm_ps = 0.299792458, fwhm_of_sigma = 2.35482004503094938;
 
 /* What differs from the middle of a stretch, and half its length, in ps; the second of a shell, else 0 long
@@ -127,11 +128,105 @@ static slc_status take(finder *f, const slc_pet_coincidences *pairs, const int32
         f->n++;
     }
     width->pairs = f->n;
-    return f->n >= LEAST ? SLC_OK
-                         : slc_fail(error, SLC_ERR_FORMAT,
-                                    "%zu pairs pass through the source, and %d are needed to tell the "
-                                    "resolution of times: is it where it is said to be?",
-                                    f->n, (int)LEAST);
+    return SLC_OK;
+}
+
+/* ---- the place of the source ------------------------------------------------------------------- */
+
+/* Every so many of the prompts that were looked at. */
+static size_t sample(const finder *f, const slc_pet_coincidences *pairs, size_t prompts,
+                     slc_pet_calibrate_line *lines, slc_pet_calibrate_line *ends)
+{
+    const size_t every = (prompts + SAMPLE - 1) / SAMPLE;
+    size_t n = 0, met = 0;
+    for (size_t i = 0; i < pairs->head.size && met < prompts; i++) {
+        const uint32_t a = pairs->crystal1[i], b = pairs->crystal2[i];
+        if (pairs->delayed[i] != 0 || a == b || met++ % every != 0) {
+            continue;
+        }
+        double direction[3], length = 0;
+        slc_pet_crystal_position(f->geometry, a, lines[n].from, direction);
+        slc_pet_crystal_position(f->geometry, b, ends[n].from, direction);
+        for (size_t k = 0; k < 3; k++) {
+            ends[n].direction[k] = ends[n].from[k] - lines[n].from[k];
+            length += ends[n].direction[k] * ends[n].direction[k];
+        }
+        for (size_t k = 0; k < 3; k++) {
+            lines[n].direction[k] = ends[n].direction[k] / sqrt(length);
+        }
+        n += length > 0;
+    }
+    return n;
+}
+
+/* Those that pass through the source with its middle there. */
+static size_t passing(const finder *f, const slc_pet_calibrate_line *lines,
+                      const slc_pet_calibrate_line *ends, size_t n, const double middle[3])
+{
+    slc_pet_cylinder there = *f->source;
+    finder moved = *f;
+    size_t through = 0;
+    there.x_mm = middle[0];
+    there.y_mm = middle[1];
+    there.z_mm = middle[2];
+    moved.source = &there;
+    for (size_t i = 0; i < n; i++) {
+        double part[2][2] = {{0}};
+        through += stretches(&moved, lines[i].from, ends[i].direction, part) > 0;
+    }
+    return through;
+}
+
+/* From the source's middle, by its size: what is seen of one that is larger need not meet in its middle. */
+static bool is_far(const finder *f, const double at[3])
+{
+    const slc_pet_cylinder *s = f->source;
+    const bool has_ends = !(s->radius_mm > 0) || s->length_mm > 0;
+    return hypot(at[0] - s->x_mm, at[1] - s->y_mm) > fmax(2 * f->edge_mm, 0.25 * s->radius_mm) ||
+           (has_ends && fabs(at[2] - s->z_mm) > fmax(2 * f->edge_mm, 0.25 * s->length_mm));
+}
+
+static slc_status find_place(const finder *f, const slc_pet_coincidences *pairs, slc_pet_time_width *width,
+                             slc_error *error)
+{
+    slc_pet_calibrate_line *lines = malloc(2 * (size_t)SAMPLE * sizeof *lines), *ends = lines + SAMPLE;
+    const double said[3] = {f->source->x_mm, f->source->y_mm, f->source->z_mm};
+    const size_t n = lines != NULL ? sample(f, pairs, width->pairs + width->outside, lines, ends) : 0;
+    if (lines == NULL || !slc_pet_calibrate_meet(lines, n, f->edge_mm, width->meet_mm)) {
+        free(lines);
+        return slc_fail(error, SLC_ERR_MEMORY, "no memory for the lines of %zu pairs", n);
+    }
+    const double here = (double)passing(f, lines, ends, n, said),
+                 there = (double)passing(f, lines, ends, n, width->meet_mm);
+    free(lines);
+    width->through = n > 0 ? here / (double)n : 0;
+    width->through_there = n > 0 ? there / (double)n : 0;
+    const bool by_chance = there - here < 5 * sqrt(there);
+    width->misplaced = width->through < 0.5 || (there > 1.1 * here && !by_chance) ||
+                       is_far(f, width->meet_mm);
+    return SLC_OK;
+}
+
+/* Too few through it, or too many where it is not. */
+static slc_status judge_place(const finder *f, const slc_pet_time_width *width, slc_error *error)
+{
+    const double *at = width->meet_mm;
+    const bool elsewhere = width->through < 0.5 && width->through_there > 1.5 * width->through;
+    if (f->n < LEAST) {
+        return slc_fail(
+            error, SLC_ERR_FORMAT,
+            "%zu pairs pass through the source, and %d are needed to tell the resolution of times: is "
+            "it where it is said to be? Lines seem to meet at (%.1f, %.1f, %.1f) mm",
+            f->n, (int)LEAST, at[0], at[1], at[2]);
+    }
+    return elsewhere
+               ? slc_fail(
+                     error, SLC_ERR_FORMAT,
+                     "the lines of %.0f %% of the pairs miss the source where it is said to be; they seem to "
+                     "meet at (%.1f, %.1f, %.1f) mm, where it would have %.0f %% of them: no resolution of "
+                     "times can be told",
+                     100 * (1 - width->through), at[0], at[1], at[2], 100 * width->through_there)
+               : SLC_OK;
 }
 
 /* ---- the width --------------------------------------------------------------------------------- */
@@ -277,6 +372,8 @@ slc_status slc_pet_calibrate_time_fwhm(const slc_pet_geometry *geometry, const s
         return slc_fail(error, SLC_ERR_MEMORY, "no memory for the times of %d pairs", (int)MOST);
     }
     status = take(&f, pairs, time_offset_ps, width, error);
+    status = status == SLC_OK ? find_place(&f, pairs, width, error) : status;
+    status = status == SLC_OK ? judge_place(&f, width, error) : status;
     status = status == SLC_OK ? find(&f, width, error) : status;
     const uint32_t offsets = slc_pet_crystals(geometry) - (fit != NULL ? fit->unsure : 0);
     if (status == SLC_OK && fit != NULL && fit->used > offsets) {

@@ -44,6 +44,18 @@ sluice pet calibrate: N frames, 0 of no place; positions are those of own.h5
 sluice pet calibrate: resolution of times by N pairs through the source (N beside it): FWHM R ps, error E ps; P % random
 T
 
+# A source that is not where it is said to be is refused where most lines miss it, and told where many do.
+for place in 0,0,0 -20,10,5 20,10,0; do
+    run pet calibrate point.raw --tables own.h5 --keep position,gain,time --source $place -o wrong.h5 -q
+    want 1
+    grep -qE "pairs miss the source where it is said to be; they seem to meet at \((19.[5-9]|20.[0-5]), (9.[5-9]|10.[0-5]), (4.[5-9]|5.[0-5])\) mm" err ||
+        fail "'$last' said: $(cat err)"
+    want_no_file wrong.h5
+done
+run pet calibrate flood.raw --tables true.h5 --keep position,gain,time --source x=20mm,radius=30mm,length=25mm -o wrong.h5 -q
+want 0
+grep -q 'pairs miss the source; they seem to meet at (.*is it where --source says, and as large?' err || fail "'$last' said: $(cat err)"
+
 # ---- kept and dropped --------------------------------------------------------------------------------------------------
 run pet calibrate flood.raw --tables own.h5 --keep position,gain --time -o without.h5
 want 0

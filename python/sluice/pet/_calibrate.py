@@ -102,10 +102,15 @@ class Calibration:
     ) -> dict[str, Any]:
         """The resolution of times by pairs through a known source, a cylinder in the words of ``normalise`` or a point (x, y, z) in mm,
         without what flights and the source's size add: ``fwhm_ps`` and ``error_ps``, the ``pairs`` that took part, those ``outside``, and
-        what part of them is random. ``time_offset_ps`` is added to the pairs' times; ``fitted``: ``time`` has found it of these pairs."""
+        what part of them is random; ``through``, the part of all whose line passes through the source, ``meet_mm`` where lines seem to meet,
+        ``through_there`` the part if the source were there, and whether it is therefore ``misplaced``, which is warned of. ``time_offset_ps`` is added to the pairs' times; ``fitted``: ``time`` has found it of these pairs."""
         offsets = None if time_offset_ps is None else np.require(time_offset_ps, np.int32, ("C_CONTIGUOUS",)).view(np.uint8)
         place = source if isinstance(source, str) else tuple(float(one) for one in source)
-        return _core.pet_calibrate_time_fwhm(self._calibration, pair_buffers(pairs), place, offsets, bool(fitted))
+        made: dict[str, Any] = _core.pet_calibrate_time_fwhm(self._calibration, pair_buffers(pairs), place, offsets, bool(fitted))
+        if made["misplaced"]:
+            meet = ", ".join(f"{one:.1f}" for one in made["meet_mm"])
+            warn_lost(f"the lines of {100 * (1 - made['through']):.0f} % of the pairs miss the source; they seem to meet at ({meet}) mm", "warn")
+        return made
 
     @property
     def counts(self) -> dict[str, int]:
