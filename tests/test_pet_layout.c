@@ -426,6 +426,81 @@ static void refused(void **state)
     assert_non_null(strstr(error.text, "a table without a crystal"));
 }
 
+static void turn_round(slc_pet_crystal_row *r)
+{
+    for (int k = 0; k < 3; k++) {
+        r->normal[k] = -r->normal[k];
+    }
+}
+
+static slc_status made_of(const slc_pet_crystal_row *rows, size_t n, slc_error *error)
+{
+    slc_pet_geometry g = {.layout = NULL};
+    const slc_status status = slc_pet_layout_make(rows, n, 0, &g, error);
+    slc_pet_geometry_clear(&g);
+    return status;
+}
+
+/* Normals away from the field of view, of all rows, of a module, of one crystal: none of these is taken. */
+static void normals_outwards(void **state)
+{
+    static const struct {
+        size_t from, to;
+        const char *words;
+    } cases[] = {{0, ROWS,
+                  "row 1: the normal (1, 0, 0) points away from the other crystals, and must point towards "
+                  "the field of view; so in 120 of 120 rows"},
+                 {2 * UNITS * LOCALS, ROWS, "row 81: the normal"},
+                 {57, 58, "row 58: the normal"}};
+    (void)state;
+    for (size_t c = 0; c < sizeof cases / sizeof *cases; c++) {
+        slc_pet_crystal_row rows[ROWS];
+        slc_error error = {0};
+        fill(rows);
+        for (size_t i = cases[c].from; i < cases[c].to; i++) {
+            turn_round(&rows[i]);
+        }
+        assert_int_equal(made_of(rows, ROWS, &error), SLC_ERR_FORMAT);
+        if (strstr(error.text, cases[c].words) == NULL) {
+            fail_msg("%s\nis told, not\n%s", error.text, cases[c].words);
+        }
+    }
+}
+
+/* Two panels face each other, each of two layers; one alone, of which nothing can be told, is taken as it is.
+ */
+static void normals_of_panels(void **state)
+{
+    enum { OF_PANEL = 2 * LOCALS };
+    (void)state;
+    slc_pet_crystal_row rows[2 * OF_PANEL];
+    slc_error error = {0};
+    for (uint32_t i = 0; i < 2 * OF_PANEL; i++) {
+        const uint32_t module = i / OF_PANEL, local = i % OF_PANEL, layer = local / LOCALS;
+        const double side = module == 0 ? 1 : -1;
+        rows[i] = (slc_pet_crystal_row){
+            module,
+            0,
+            local,
+            layer,
+            {side * (30 + 8.0 * layer), 2.0 * (local % LOCALS / NZ), 2.0 * (local % NZ)},
+            {-side, 0, 0},
+            {0, 0, 1}};
+    }
+    assert_int_equal(made_of(rows, 2 * OF_PANEL, &error), SLC_OK);
+    assert_int_equal(made_of(rows, OF_PANEL, &error), SLC_OK);
+    for (uint32_t i = 0; i < 2 * OF_PANEL; i++) {
+        turn_round(&rows[i]);
+    }
+    assert_int_equal(made_of(rows, 2 * OF_PANEL, &error), SLC_ERR_FORMAT);
+    assert_int_equal(made_of(rows, OF_PANEL, &error), SLC_OK);
+    for (uint32_t i = 0; i < OF_PANEL; i++) {
+        turn_round(&rows[i]);
+    }
+    assert_int_equal(made_of(rows, 2 * OF_PANEL, &error), SLC_ERR_FORMAT);
+    assert_non_null(strstr(error.text, "row 41: the normal (1, 0, 0) points away"));
+}
+
 /* ---- frames ------------------------------------------------------------------------------------ */
 
 static void frames_become_the_crystals_of_rows(void **state)
@@ -472,6 +547,8 @@ int main(void)
         cmocka_unit_test(ideal_ring_as_a_table),
         cmocka_unit_test(places_along_the_axis),
         cmocka_unit_test(refused),
+        cmocka_unit_test(normals_outwards),
+        cmocka_unit_test(normals_of_panels),
         cmocka_unit_test(frames_become_the_crystals_of_rows),
         cmocka_unit_test(several_layers),
         cmocka_unit_test(a_gap_of_nothing_by_something),

@@ -337,6 +337,38 @@ static void test_wrong(void **state)
     slc_pet_look_close(look);
 }
 
+/* One plane of crystals, which sees nothing: told so, and not that memory is short. */
+static void test_nothing_seen(void **state)
+{
+    (void)state;
+    slc_pet_crystal_row rows[16];
+    for (uint32_t i = 0; i < 16; i++) {
+        rows[i] = (slc_pet_crystal_row){0,          0,        i, 0, {20, 2.0 * (i / 4), 2.0 * (i % 4)},
+                                        {-1, 0, 0}, {0, 0, 1}};
+    }
+    slc_error error = {.status = SLC_OK};
+    slc_pet_look_config config;
+    slc_pet_look *look = NULL;
+    slc_pet_look_image image;
+    slc_pet_coincidences pairs = {.head = {0}};
+    slc_pet_look_config_default(&config);
+    assert_int_equal(slc_pet_layout_make(rows, 16, 0, &config.geometry, &error), SLC_OK);
+    config.voxel_mm = 2;
+    assert_int_equal(slc_columns_reserve(&slc_pet_coincidences_schema, &pairs, 1, 1), SLC_OK);
+    pairs.time_ps[0] = pairs.dt_ps[0] = 0;
+    pairs.energy1_kev[0] = pairs.energy2_kev[0] = 511;
+    pairs.crystal1[0] = pairs.delayed[0] = 0;
+    pairs.crystal2[0] = 5;
+    pairs.head.size = 1;
+    assert_int_equal(slc_pet_look_open(&config, &look, &error), SLC_OK);
+    assert_int_equal(slc_pet_look_add(look, &pairs, &error), SLC_OK);
+    assert_int_equal(slc_pet_look_run(look, &image, &error), SLC_ERR_USAGE);
+    assert_non_null(strstr(error.text, "no two crystals of the scanner look at each other"));
+    slc_pet_look_close(look);
+    slc_columns_clear(&slc_pet_coincidences_schema, &pairs);
+    slc_pet_geometry_clear(&config.geometry);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -346,6 +378,7 @@ int main(void)
         cmocka_unit_test(test_threads),
         cmocka_unit_test(test_beside_a_slow_one),
         cmocka_unit_test(test_wrong),
+        cmocka_unit_test(test_nothing_seen),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

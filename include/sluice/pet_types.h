@@ -92,7 +92,8 @@ SLC_API void slc_pet_crystal_position(const slc_pet_geometry *geometry, uint32_t
 
 /* Makes a scanner of a table: crystal i is row i. All modules, units and crystals from 0 on must be there
  * once, all modules with the same units and all units with the same crystals; vectors may be a thousandth
- * longer or shorter than 1, and are made 1. Everything is copied; slc_pet_geometry_clear frees it.
+ * longer or shorter than 1, and are made 1. Normals must point towards the other crystals, unless all are in
+ * one plane. Everything is copied; slc_pet_geometry_clear frees it.
  * SLC_ERR_FORMAT names the first row (from 1) or crystal that is wrong; SLC_ERR_MEMORY. */
 SLC_API slc_status slc_pet_layout_make(const slc_pet_crystal_row *rows, size_t n, double depth_mm,
                                        slc_pet_geometry *geometry, slc_error *error);

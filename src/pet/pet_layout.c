@@ -197,6 +197,60 @@ static slc_status check_places(const slc_pet_crystal_row *rows, size_t n, slc_er
     return status;
 }
 
+/* ---- where they look --------------------------------------------------------------------------- */
+
+/* Does each of two have the other before it, by more than a thousandth of the way? */
+static bool face(const slc_pet_crystal_row *a, const slc_pet_crystal_row *b)
+{
+    const double least = 1e-3 * distance(a->position_mm, b->position_mm);
+    return along(a->normal, a->position_mm, b->position_mm) > least &&
+           along(b->normal, b->position_mm, a->position_mm) > least;
+}
+
+static bool faces_any(const slc_pet_crystal_row *rows, size_t n, size_t row)
+{
+    for (size_t k = 0; k < n; k++) { /* from the opposite on, which is mostly enough */
+        if (face(&rows[row], &rows[(row + n / 2 + k) % n])) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* Normals go towards the field of view; where that is show the crystals. One that has the middle of its layer
+ * at its back, and faces none at all, is turned round. Of a single plane nothing can be told. */
+static slc_status check_normals(const slc_pet_crystal_row *rows, size_t n, slc_error *error)
+{
+    double middle[256][3] = {{0}};
+    size_t count[256] = {0}, turned = 0, first = n;
+    for (size_t i = 0; i < n; i++) {
+        count[rows[i].layer]++;
+        for (int k = 0; k < 3; k++) {
+            middle[rows[i].layer][k] += rows[i].position_mm[k];
+        }
+    }
+    for (size_t l = 0; l < 256; l++) {
+        for (int k = 0; k < 3 && count[l] > 0; k++) {
+            middle[l][k] /= (double)count[l];
+        }
+    }
+    for (size_t i = 0; i < n; i++) {
+        const double *p = rows[i].position_mm, *m = middle[rows[i].layer];
+        if (along(rows[i].normal, p, m) < -0.1 * distance(p, m)) {
+            first = first == n && !faces_any(rows, n, i) ? i : first;
+            turned++;
+        }
+    }
+    if (first == n) {
+        return SLC_OK;
+    }
+    const double *v = rows[first].normal;
+    return slc_fail(error, SLC_ERR_FORMAT,
+                    "row %zu: the normal (%g, %g, %g) points away from the other crystals, and must point "
+                    "towards the field of view; so in %zu of %zu rows",
+                    first + 1, v[0] + 0.0, v[1] + 0.0, v[2] + 0.0, turned, n);
+}
+
 /* ---- units ------------------------------------------------------------------------------------- */
 
 /* The row of a crystal of a unit. */
@@ -309,6 +363,7 @@ static slc_status make(const slc_pet_crystal_row *rows, size_t n, shape *s, slc_
 {
     slc_status status = find_shape(rows, n, s, error);
     status = status == SLC_OK ? check_places(rows, n, error) : status;
+    status = status == SLC_OK ? check_normals(rows, n, error) : status;
     *out = status == SLC_OK ? copy_rows(rows, n, s) : NULL;
     return status == SLC_OK && *out == NULL ? no_memory(n, error) : status;
 }

@@ -243,8 +243,13 @@ static void smooth(float *value, const uint32_t n[3], int axis, float *row)
     }
 }
 
+static slc_status no_memory(const slc_pet_look *look, slc_error *error)
+{
+    return slc_fail(error, SLC_ERR_MEMORY, "no memory for a picture of %zu voxels", look->work.voxels);
+}
+
 /* Sums to numbers up to 1, smooth, 0 outside of the cylinder and where they are small. */
-static bool finish_sensitivity(slc_pet_look *look, const uint64_t *sum)
+static slc_status finish_sensitivity(slc_pet_look *look, const uint64_t *sum, slc_error *error)
 {
     enum { TIMES = 8 };
     const uint32_t *n = look->work.grid.n;
@@ -254,7 +259,7 @@ static bool finish_sensitivity(slc_pet_look *look, const uint64_t *sum)
     assert(sum != NULL);
     float *row = malloc((size_t)(n[0] > n[2] ? n[0] : n[2]) * sizeof *row);
     if (row == NULL) {
-        return false;
+        return no_memory(look, error);
     }
     for (size_t v = 0; v < look->work.voxels; v++) {
         s[v] = (float)sum[v];
@@ -270,15 +275,14 @@ static bool finish_sensitivity(slc_pet_look *look, const uint64_t *sum)
         const float x = first[0] + (float)(v % n[0]) * voxel, y = first[1] + (float)(v / n[0] % n[1]) * voxel;
         s[v] = x * x + y * y <= reach * reach && s[v] > 0.01F * most ? s[v] / most : 0;
     }
-    return most > 0;
+    return most > 0 ? SLC_OK
+                    : slc_fail(error, SLC_ERR_USAGE,
+                               "no two crystals of the scanner look at each other through the field of view, "
+                               "%g mm across and %g mm long: nothing can be seen there",
+                               look->config.diameter_mm, look->config.length_mm);
 }
 
 /* ---- a run ------------------------------------------------------------------------------------- */
-
-static slc_status no_memory(const slc_pet_look *look, slc_error *error)
-{
-    return slc_fail(error, SLC_ERR_MEMORY, "no memory for a picture of %zu voxels", look->work.voxels);
-}
 
 static slc_status run_on_gpu(slc_pet_look *look, uint64_t *missed, slc_error *error)
 {
@@ -289,9 +293,7 @@ static slc_status run_on_gpu(slc_pet_look *look, uint64_t *missed, slc_error *er
     if (status == SLC_OK) {
         status = look->calls->sensitivity(gpu, look->config.sensitivity_lines, sum, error);
     }
-    if (status == SLC_OK && !finish_sensitivity(look, sum)) {
-        status = no_memory(look, error);
-    }
+    status = status == SLC_OK ? finish_sensitivity(look, sum, error) : status;
     if (status == SLC_OK) {
         status = look->calls->iterate(gpu, look->sensitivity, look->config.iterations, look->image, missed,
                                       error);
@@ -313,7 +315,7 @@ static slc_status run_here(slc_pet_look *look, uint64_t *missed, slc_error *erro
                                                                                 : no_memory(look, error);
     if (status == SLC_OK) {
         slc_pet_look_sum_sensitivity(&look->work, team, look->config.sensitivity_lines, room);
-        status = finish_sensitivity(look, room) ? SLC_OK : no_memory(look, error);
+        status = finish_sensitivity(look, room, error);
     }
     if (status == SLC_OK) {
         slc_pet_look_iterate(&look->work, team, look->sensitivity, look->config.iterations, room, look->image,
