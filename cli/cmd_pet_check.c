@@ -203,6 +203,11 @@ static int of_list(job *j, char *path, int format)
     status = status == SLC_CLI_GO_ON
                  ? slc_pet_list_input_open(COMMAND, path, format, &j->options->frames, &j->list)
                  : status;
+    if (status == SLC_CLI_GO_ON && j->list.about.no_modules) {
+        status = slc_cli_wrong(COMMAND,
+                               "%s does not tell which modules crystals are of: give --tables or --scanner",
+                               j->list.about.scanner_file);
+    }
     if (status != SLC_CLI_GO_ON) {
         return status;
     }

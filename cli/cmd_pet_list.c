@@ -143,7 +143,7 @@ static int choose(job *j)
     j->window_ns = o->window_ns;
     status = slc_pet_list_scanner(COMMAND, j);
     if (status == SLC_CLI_GO_ON && o->to != 0 && !j->has_geometry && j->from != SLC_IO_PET_HDF5 &&
-        j->from != SLC_IO_PET_PETSIRD) {
+        j->from != SLC_IO_PET_PETSIRD && j->from != SLC_IO_PET_CASTOR) {
         return slc_cli_wrong(COMMAND, "%s", needs_scanner);
     }
     if (status == SLC_CLI_GO_ON && j->from == SLC_IO_PET_GATE && !j->has_geometry) {
@@ -204,15 +204,14 @@ static void take_measured_tof(job *j)
 static int settle(job *j, const char *path)
 {
     const slc_io_pet_list_about *about = &j->about;
-    const slc_pet_geometry *g = &j->geometry;
     if (!j->has_geometry && !about->has_geometry) {
-        return slc_cli_wrong(COMMAND, "%s", needs_scanner);
+        return about->scanner_file[0] != '\0' ? slc_cli_wrong(COMMAND, "%s; %s does not tell it: %s",
+                                                              needs_scanner, path, about->scanner_file)
+                                              : slc_cli_wrong(COMMAND, "%s", needs_scanner);
     }
     if (!j->has_geometry) {
         j->geometry = about->geometry;
-        if (j->from == SLC_IO_PET_PETSIRD) { /* HDF5 has the table that it was written with */
-            slc_pet_table_tell(COMMAND->name, path, g);
-        }
+        slc_pet_list_scanner_tell(COMMAND->name, path, j->from, about);
     }
     if (j->options->window_ns <= 0) {
         j->window_ns = about->window_ps / 1000;

@@ -86,15 +86,24 @@ static int failed(const slc_cli_command *command, const slc_error *error)
     return SLC_CLI_FAILED;
 }
 
+void slc_pet_list_scanner_tell(const char *command, const char *path, int format,
+                               const slc_io_pet_list_about *about)
+{
+    if (format == SLC_IO_PET_PETSIRD) { /* HDF5 has the table that it was written with */
+        slc_pet_table_tell(command, path, &about->geometry);
+    } else if (format == SLC_IO_PET_CASTOR) {
+        slc_cli_say(command, "%s names the scanner %s: that of %s is taken", path, about->scanner,
+                    about->scanner_file);
+    }
+}
+
 /* The scanner that a file says: all of it, or its name, if it is known here. */
 static int scanner_of_file(const slc_cli_command *command, slc_pet_list_input *input, const char *path,
                            int format)
 {
     if (input->about.has_geometry) {
         input->tables.geometry = input->about.geometry;
-        if (format == SLC_IO_PET_PETSIRD) { /* HDF5 has the table that it was written with */
-            slc_pet_table_tell(command->name, path, &input->about.geometry);
-        }
+        slc_pet_list_scanner_tell(command->name, path, format, &input->about);
         return SLC_CLI_GO_ON;
     }
     if (input->about.scanner[0] != '\0' && strchr(input->about.scanner, '=') == NULL &&
@@ -103,7 +112,10 @@ static int scanner_of_file(const slc_cli_command *command, slc_pet_list_input *i
                     input->about.scanner);
         return SLC_CLI_GO_ON;
     }
-    return slc_cli_wrong(command, "%s does not tell its scanner: give --tables or --scanner", path);
+    return input->about.scanner_file[0] != '\0'
+               ? slc_cli_wrong(command, "%s does not tell its scanner (%s): give --tables or --scanner", path,
+                               input->about.scanner_file)
+               : slc_cli_wrong(command, "%s does not tell its scanner: give --tables or --scanner", path);
 }
 
 int slc_pet_list_input_open(const slc_cli_command *command, const char *path, int format,
@@ -129,7 +141,7 @@ int slc_pet_list_input_open(const slc_cli_command *command, const char *path, in
     slc_io_pet_list_about_of(input->list, &input->about);
     slc_pet_moved_tell(command->name, path, &input->about);
     status = given ? SLC_CLI_GO_ON : scanner_of_file(command, input, path, format);
-    if (status == SLC_CLI_GO_ON && !given && format != SLC_IO_PET_HDF5 && format != SLC_IO_PET_PETSIRD) {
+    if (status == SLC_CLI_GO_ON && !given && !input->about.has_geometry) {
         /* Once more, as crystals are then checked, and numbered as the scanner has them. */
         slc_io_pet_list_close(input->list);
         input->list = NULL;

@@ -498,7 +498,7 @@ static void normals_of_panels(void **state)
         turn_round(&rows[i]);
     }
     assert_int_equal(made_of(rows, 2 * OF_PANEL, &error), SLC_ERR_FORMAT);
-    assert_non_null(strstr(error.text, "row 41: the normal (1, 0, 0) points away"));
+    assert_non_null(strstr(error.text, "row 41: the normal (-1, 0, 0) points away"));
 }
 
 /* ---- frames ------------------------------------------------------------------------------------ */

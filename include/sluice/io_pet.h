@@ -283,12 +283,15 @@ SLC_API void slc_io_pet_list_close(slc_io_pet_list *input); /* NULL is allowed *
 SLC_API slc_status slc_io_pet_list_read(slc_io_pet_list *input, size_t most, slc_pet_coincidences *pairs,
                                         slc_error *error);
 /* What an open file says of its measurement, to be written into another, and what has been read. Of HDF5,
- * what its writer was told; of CASToR the scanner's name, time of flight and duration; of PETSIRD all but the
- * start, and the duration as far as it has been read; other formats say nothing. */
+ * what its writer was told; of CASToR the scanner's name, time of flight and duration, and the scanner where
+ * its .hscan and .lut are beside the list; of PETSIRD all but the start, and the duration as far as it has
+ * been read; other formats say nothing. */
 typedef struct slc_io_pet_list_about {
     slc_io_pet_list_totals totals; /* so far */
     char scanner[64];              /* its name; "": not told */
-    bool has_geometry; /* of HDF5, and of PETSIRD: of a scanner that is not known, a table of its elements */
+    /* Of HDF5, of PETSIRD and CASToR: of a scanner that is not known, a table of its elements or of its .lut
+     */
+    bool has_geometry;
     slc_pet_geometry geometry;
     bool tof;                                        /* pairs have a time of flight, of this resolution */
     double tof_resolution_ps, window_ps, duration_s; /* 0: not told */
@@ -302,6 +305,9 @@ typedef struct slc_io_pet_list_about {
     const float *efficiency;
     slc_pet_multiples prompt_multiples, delayed_multiples;
     char left_out[256]; /* what it holds and is not read, in words: "3 singleEvents"; "": nothing */
+    /* Of CASToR: the .hscan of `geometry`, or why there is none, in words; "": none was looked for. */
+    char scanner_file[256];
+    bool no_modules; /* crystals are of modules that nobody told: equal parts */
     const struct slc_io_pet_list_corrections *corrections; /* of the rows read last; until it is closed */
     /* Where crystals of the scanner that was given are more than 0.01 mm from where the file has them, as
      * HDF5 does, and CASToR and SAFIR in NAME.hscan with NAME.lut and NAME.map.txt beside: how many there

@@ -143,7 +143,9 @@ static PyObject *list_about(PyObject *module, PyObject *capsule)
     PyObject *geometry = a.has_geometry ? pet_give_geometry(&a.geometry, capsule) : Py_NewRef(Py_None);
     PyObject *scanner = a.scanner[0] != '\0' ? PyUnicode_DecodeLocale(a.scanner, "surrogateescape")
                                              : Py_NewRef(Py_None);
-    if (geometry == NULL || scanner == NULL || efficiency == NULL) {
+    PyObject *file = PyUnicode_DecodeLocale(a.scanner_file, "surrogateescape");
+    if (geometry == NULL || scanner == NULL || efficiency == NULL || file == NULL) {
+        Py_XDECREF(file);
         Py_XDECREF(geometry);
         Py_XDECREF(efficiency);
         Py_XDECREF(scanner);
@@ -151,14 +153,14 @@ static PyObject *list_about(PyObject *module, PyObject *capsule)
     }
     const slc_io_pet_list_totals *t = &a.totals;
     return Py_BuildValue(
-        "{s:N,s:N,s:O,s:d,s:d,s:d,s:L,s:O,s:K,s:K,s:K,s:K,s:d,s:d,s:d,s:I,s:N,s:s,s:s,s:K,s:K}", "scanner",
-        scanner, "geometry", geometry, "tof", a.tof ? Py_True : Py_False, "tof_resolution_ps",
+        "{s:N,s:N,s:O,s:d,s:d,s:d,s:L,s:O,s:K,s:K,s:K,s:K,s:d,s:d,s:d,s:I,s:N,s:s,s:s,s:K,s:K,s:N,s:O}",
+        "scanner", scanner, "geometry", geometry, "tof", a.tof ? Py_True : Py_False, "tof_resolution_ps",
         a.tof_resolution_ps, "window_ps", a.window_ps, "duration_s", a.duration_s, "start_ps",
         (long long)a.start_ps, "start_is_found", a.start_is_found ? Py_True : Py_False, "prompts",
         U64(t->prompts), "delayeds", U64(t->delayeds), "time_tags", U64(t->time_tags), "other", U64(t->other),
         "seconds", t->seconds, "low_kev", a.low_kev, "high_kev", a.high_kev, "energy_bins", a.energy_bins,
         "efficiency", efficiency, "left_out", a.left_out, "moved", a.moved, "no_crystal", U64(a.no_crystal),
-        "no_tof", U64(a.no_tof));
+        "no_tof", U64(a.no_tof), "scanner_file", file, "no_modules", a.no_modules ? Py_True : Py_False);
 }
 
 /* pet_map_read(path): (rings, crystals_per_ring, layers, positions as bytes of float32, orientations or None)

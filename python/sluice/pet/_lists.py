@@ -107,7 +107,9 @@ class ListReader:
         ``other`` records, of which ``no_crystal`` are pairs of crystals that the scanner does not have and ``no_tof`` of no time of flight,
         ``seconds``. Of PETSIRD: ``low_kev``, ``high_kev``, ``energy_bins``, ``efficiency`` (by crystal; None: 1), and what is
         in the file that is not read, in words: ``left_out``. ``moved``: where crystals of the scanner that was given are elsewhere than the
-        file has them, in words; "": nowhere, or it does not tell."""
+        file has them, in words; "": nowhere, or it does not tell.
+        Of CASToR: ``scanner_file``, the .hscan that ``geometry`` is of, or why there is none, in words; ``no_modules``, whether it leaves open which
+        modules crystals are of."""
         made: dict[str, Any] = _core.pet_list_about(self._list)
         if made["efficiency"] is not None:
             made["efficiency"] = np.frombuffer(made["efficiency"], np.float32)

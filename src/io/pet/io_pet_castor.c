@@ -7,7 +7,7 @@
  * of flight t1 − t2 in ps (the other sign than dt_ps), u32 id 1, u32 id 2. An id is the crystal's row in the
  * .lut. The fields but the kind are passed on.
  */
-#include "io/pet/io_pet_list.h"
+#include "io/pet/io_pet_castor.h"
 #include "pet/pet_layout.h"
 #include "pet/pet_scanner.h"
 
@@ -121,6 +121,9 @@ static slc_status start(slc_io_pet_list *in, const char *path, slc_error *error)
     }
     in->tof = tof != 0;
     tell_about(in);
+    if (status == SLC_OK && !in->has_geometry && in->stream.file >= 0) { /* not of memory */
+        slc_io_pet_castor_find_scanner(in, path);
+    }
     in->record_bytes = 12 + in->skip_bytes + (in->tof ? 4 : 0);
     return status;
 }
@@ -151,6 +154,13 @@ static slc_status ended(slc_io_pet_list *in, slc_error *error)
                : slc_fail(error, SLC_ERR_FORMAT, "%s: byte %llu: %llu events; the header tells of %u",
                           in->name, (unsigned long long)in->stream.offset, (unsigned long long)records,
                           in->events);
+}
+
+static void stop(slc_io_pet_list *in)
+{
+    if (in->about.has_geometry) {
+        slc_pet_geometry_clear(&in->about.geometry);
+    }
 }
 
 /* ---- writing ----------------------------------------------------------------------------------- */
@@ -211,14 +221,9 @@ static slc_status write_hscan(slc_io_pet_list_writer *w, slc_error *error)
                     scanner_of(w), crystals, crystals, g->radius_mm, g->depth_mm, across, along, 200U,
                     (uint32_t)fmax(1, fmin(4096, 2 * round(length / g->pitch_z_mm) - 1)), 1.4 * g->radius_mm,
                     length);
-    if (n > 0 && (g->layout == NULL || g->layout->rings)) {
-        n = fprintf(w->output[HSCAN].stream,
-                    "description: rings %u, crystals of a ring %u; crystal = in ring + ring * crystals of a "
-                    "ring\n",
-                    slc_pet_rings(g), slc_pet_crystals_per_ring(g));
-    } else if (n > 0) {
-        n = fprintf(w->output[HSCAN].stream,
-                    "description: a table of crystals; crystal = row of the table\n");
+    char text[SLC_IO_PET_CASTOR_DESCRIPTION];
+    if (n > 0 && slc_io_pet_castor_describe(g, text, sizeof text)) {
+        n = fprintf(w->output[HSCAN].stream, "description: %s\n", text);
     }
     return n > 0 ? SLC_OK : slc_io_output_failed(w->output[HSCAN].path, error);
 }
@@ -355,6 +360,7 @@ const slc_io_pet_list_ops slc_io_pet_castor = {
     .start = start,
     .decode = decode,
     .ended = ended,
+    .stop = stop,
     .create = create,
     .write = write,
     .finish = finish,
