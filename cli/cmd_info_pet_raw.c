@@ -178,7 +178,8 @@ static bool tell(const char *path, const char *format, const slc_io_pet_format *
         put_acquisition(to, path, raw, c);
         slc_cli_put_faults(to, "faults", &c->faults);
         slc_cli_tell_faults("info", path, "module", &c->faults);
-        good = slc_faults_of(&c->faults, SLC_FAULT_PET_BLOCK) == 0 && good;
+        good = slc_faults_of(&c->faults, SLC_FAULT_PET_BLOCK) == 0 &&
+               slc_faults_of(&c->faults, SLC_FAULT_PET_CUT) == 0 && good;
     } else {
         slc_cli_say("info", "%s", error.text);
     }

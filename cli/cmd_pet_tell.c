@@ -134,7 +134,8 @@ bool slc_pet_inputs_tell(const slc_io_pet_inputs *inputs, const char *command, b
     bool good = true;
     for (size_t i = 0; i < inputs->n; i++) {
         const slc_io_pet_input *input = &inputs->input[i];
-        const bool damaged = slc_faults_of(&input->faults, SLC_FAULT_PET_BLOCK) > 0;
+        const bool damaged = slc_faults_of(&input->faults, SLC_FAULT_PET_BLOCK) > 0 ||
+                             slc_faults_of(&input->faults, SLC_FAULT_PET_CUT) > 0;
         if (input->error.status != SLC_OK) {
             slc_cli_say(command, "%s", input->error.text);
         }

@@ -173,7 +173,7 @@ static void test_bare(void **state)
         slc_pet_frame *read = read_memory((const uint8_t *)frames, 4990 * 16 + tail, 77, &n, &faults);
         assert_int_equal(n, 4990);
         assert_memory_equal(read, frames, n * 16);
-        assert_int_equal(slc_faults_of(&faults, SLC_FAULT_PET_DATAGRAM), tail > 0);
+        assert_int_equal(slc_faults_of(&faults, SLC_FAULT_PET_CUT), tail > 0);
         assert_int_equal(slc_faults_total(&faults), tail > 0);
         free(read);
     }

@@ -160,7 +160,7 @@ static void bytes_behind_the_last_frame(void **state)
         assert_int_equal(all, 100);
         assert_memory_equal(back, frames, 100 * sizeof *frames);
         assert_int_equal(slc_faults_total(&faults), left > 0);
-        assert_int_equal(slc_faults_of(&faults, SLC_FAULT_PET_DATAGRAM), left > 0);
+        assert_int_equal(slc_faults_of(&faults, SLC_FAULT_PET_CUT), left > 0);
     }
 }
 

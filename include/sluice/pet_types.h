@@ -33,6 +33,8 @@ enum {
     SLC_FAULT_PET_RECORD = SLC_FAULT_OF_PET(7), /* a record that is none of its format of frames: left out */
     SLC_FAULT_PET_RANGE = SLC_FAULT_OF_PET(
         8), /* a record with a number that a frame has no room for: left out */
+    SLC_FAULT_PET_CUT = SLC_FAULT_OF_PET(
+        9), /* bytes at the end of bare frames that are no whole one: left out */
 };
 
 /* ---- the scanner ------------------------------------------------------------------------------- */

@@ -195,5 +195,6 @@ static const slc_fault_kind fault_kinds[] = {
      "byte %o, datagram or record %e"},
     {SLC_FAULT_PET_RANGE, "pet_range", "a record with a number that a frame has no room for; left out",
      "byte %o, datagram or record %e"},
+    {SLC_FAULT_PET_CUT, "pet_cut", "bytes at the end that are no whole frame; left out", "byte %o, frame %e"},
 };
 SLC_FAULTS_REGISTER(fault_kinds)

@@ -219,7 +219,8 @@ run pet run --scanner mouse20 --frame-format two.json wrong.bin --horizon 1s --t
 want 0
 head -c 16005 one.bin >cut.bin
 run pet run --scanner mouse20 --frame-format one.json cut.bin --horizon 1s --json
-equal "a tail" "$(key out "o['faults'].get('pet_datagram')")" 1
+want 1
+equal "a tail" "$(key out "o['faults'].get('pet_cut')")" 1
 run pet run --scanner mouse20 --frame-format three.json one.bin -q --horizon 1s
 want 1
 grep -q "records match none of the frames' format" err || fail "it said: $(cat err)"

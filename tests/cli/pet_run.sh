@@ -279,17 +279,24 @@ b[16 * 9000 + 10] = 200
 open("bad.raw", "wb").write(b + b"12345")
 P
 run pet run bad.raw $scan --json
-want 0
-equal "faults" "$(key out "o['faults']")" "{'pet_module': 1, 'pet_unit': 1, 'pet_position': 1, 'pet_datagram': 1}"
+want 1 # as the file is cut
+equal "faults" "$(key out "o['faults']")" "{'pet_module': 1, 'pet_unit': 1, 'pet_position': 1, 'pet_cut': 1}"
 same err <<T
-sluice pet run: bad.raw: 1 × pet_datagram (a datagram that is no whole number of frames; its tail was dropped), first at byte $((16 * n_frames)), datagram $n_frames
+sluice pet run: bad.raw: 1 × pet_cut (bytes at the end that are no whole frame; left out), first at byte $((16 * n_frames)), frame $n_frames
 sluice pet run: bad.raw: 1 × pet_module (a frame of no module of the scanner; dropped), first at frame 1005, of module 99
 sluice pet run: bad.raw: 1 × pet_unit (a frame of a unit that its module does not have; dropped), first at frame 7000, of module $(python3 -c 'print(open("bad.raw", "rb").read()[16 * 7000 + 1])')
 sluice pet run: bad.raw: 1 × pet_position (a frame from outside of its block; dropped), first at frame 9000, of module $(python3 -c 'print(open("bad.raw", "rb").read()[16 * 9000 + 1])')
 T
 run pet convert bad.raw $scan -o x.bin
-want 0
+want 1
 equal "lines about it" "$(grep -c '^sluice pet convert: bad.raw: 1 × ' err)" 4
+head -c $((16 * n_frames - 1)) run.raw >cut.raw
+for how in "run cut.raw $scan -q" "convert cut.raw $scan -o x.bin -q" "check cut.raw $scan --window 4ns -q"; do
+    run pet $how
+    want 1
+    grep -q "cut.raw: 1 × pet_cut (bytes at the end that are no whole frame; left out), first at byte $((16 * n_frames - 16)), frame $((n_frames - 1))" err ||
+        fail "$how of a file that is cut: $(cat err)"
+done
 # Late singles are written, warned of, and missing in the others.
 run pet run run.raw $scan --horizon 1us --singles in.bin --late out.bin
 want 1 # as they are most

@@ -536,7 +536,7 @@ static slc_status read_bare(slc_io_pet_raw *raw, slc_pet_frame *frames, size_t m
     }
     const size_t whole = visible / record < at_once ? visible / record : at_once;
     if (whole == 0 && visible > 0) {
-        note(faults, SLC_FAULT_PET_DATAGRAM, raw->bare_frames, raw->stream.offset);
+        note(faults, SLC_FAULT_PET_CUT, raw->bare_frames, raw->stream.offset);
         slc_io_stream_skip(&raw->stream, visible);
     }
     if (whole == 0) {
