@@ -78,22 +78,21 @@ typedef struct pair {
 } pair;
 
 /* Where both bundles have a voxel, where there they touch, and runs that meet corner to corner only: their
- * mark is at the later one's first column. */
-static inline void meet_rows(const pair *p, bool two)
+ * mark is at the later one's first column. Rows f of the one look at rows u of the other; where it is one
+ * row, it is given twice. Loops over words are out of line, with `restrict` and the length among the
+ * parameters: compilers forget it where they inline, and make no vectors then. */
+OUT_OF_LINE static void meet_rows(size_t n, const uint64_t *restrict s, const uint64_t *restrict t,
+                                  const uint64_t *restrict f0, const uint64_t *restrict f1,
+                                  const uint64_t *restrict u0, const uint64_t *restrict u1,
+                                  uint64_t *restrict both, uint64_t *restrict touch, uint64_t *restrict sum,
+                                  uint64_t *restrict edges)
 {
-    const uint64_t *restrict s = p->s, *restrict t = p->t;
-    const uint64_t *restrict f0 = p->own[0], *restrict f1 = p->own[1], *restrict u0 = p->other[0],
-                             *restrict u1 = p->other[1];
-    uint64_t *restrict both = p->both, *restrict sum = p->sum, *restrict edges = p->edges,
-                       *restrict touch = p->touch;
-    for (size_t k = 0; k < p->n; k++) {
-        const uint64_t own = two ? f0[k] | f1[k] : f0[k];
-        const uint64_t own_left = two ? left(f0, k) | left(f1, k) : left(f0, k);
-        const uint64_t own_right = two ? right(f0, k) | right(f1, k) : right(f0, k);
-        const uint64_t other = two ? u0[k] | u1[k] : u0[k];
-        const uint64_t other_left = two ? left(u0, k) | left(u1, k) : left(u0, k);
-        const uint64_t other_right = two ? right(u0, k) | right(u1, k) : right(u0, k);
-        const uint64_t here = s[k] & t[k];
+    for (size_t k = 0; k < n; k++) {
+        const uint64_t own = f0[k] | f1[k], other = u0[k] | u1[k], here = s[k] & t[k];
+        const uint64_t own_left = own << 1 | ((f0 - 1)[k] | (f1 - 1)[k]) >> 63;
+        const uint64_t own_right = own >> 1 | ((f0 + 1)[k] | (f1 + 1)[k]) << 63;
+        const uint64_t other_left = other << 1 | ((u0 - 1)[k] | (u1 - 1)[k]) >> 63;
+        const uint64_t other_right = other >> 1 | ((u0 + 1)[k] | (u1 + 1)[k]) << 63;
         const uint64_t met = here &
                              ((own & (other | other_left | other_right)) | (other & (own_left | own_right)));
         both[k] = here;
@@ -102,20 +101,12 @@ static inline void meet_rows(const pair *p, bool two)
         edges[k] = (own & other_left & ~left(s, k) & ~t[k]) | (own_left & other & ~s[k] & ~left(t, k));
     }
 }
-/* Out of line: compilers forget `restrict` where they inline. */
-OUT_OF_LINE static void meet_faces(const pair *p)
-{
-    meet_rows(p, true);
-}
-OUT_OF_LINE static void meet_sides(const pair *p)
-{
-    meet_rows(p, false);
-}
 OUT_OF_LINE static void meet_columns(const pair *p)
 {
     const uint64_t *restrict s = p->s, *restrict t = p->t;
     uint64_t *restrict both = p->both, *restrict edges = p->edges, *restrict touch = p->touch;
-    for (size_t k = 0; k < p->n; k++) {
+    const size_t n = p->n;
+    for (size_t k = 0; k < n; k++) {
         const uint64_t here = s[k] & t[k];
         both[k] = here;
         touch[k] = here;
@@ -154,7 +145,8 @@ OUT_OF_LINE static void mark_edges(const slc_volume_strip *strip, const pair *p,
     const uint64_t *restrict both = p->both, *restrict sum = p->sum, *restrict touch = p->touch;
     const uint64_t *restrict known = strip->known, *restrict known_sum = strip->known_sum;
     uint64_t *restrict edges = p->edges;
-    for (size_t k = 0; k < p->n; k++) {
+    const size_t n = p->n;
+    for (size_t k = 0; k < n; k++) {
         const uint64_t last = both[k] & ~right(both, k);
         const uint64_t met = all_touch ? last : last & (touch[k] | (sum[k] ^ both[k] ^ touch[k]));
         const uint64_t not_known = some_known ? ~(known[k] | (known_sum[k] ^ both[k] ^ known[k]))
@@ -190,12 +182,9 @@ static bool meet_neighbour(slc_volume_strip *strip, const slc_volume_layer *laye
         p->other[i] = other->rows[bundles ? other_rows[neighbour][i] : 0] + shift;
     }
     strip->both[p->n] = 0;
-    if (bundles) {
-        (neighbour < SLC_VOLUME_BEFORE_DOWN ? meet_faces : meet_sides)(p);
-        return true;
-    }
-    if (strip->connectivity == 18 && neighbour < SLC_VOLUME_BEFORE_DOWN) {
-        meet_sides(p);
+    if (bundles || (strip->connectivity == 18 && neighbour < SLC_VOLUME_BEFORE_DOWN)) {
+        meet_rows(p->n, p->s, p->t, p->own[0], p->own[1], p->other[0], p->other[1], p->both, p->touch, p->sum,
+                  p->edges);
         return true;
     }
     meet_columns(p);
