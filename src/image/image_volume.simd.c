@@ -475,9 +475,13 @@ static size_t write(const uint64_t *const *rows, size_t n_rows, const uint32_t *
                     uint32_t *const *out, bool far)
 {
     const size_t written = n_rows == 2 ? 1 : n_rows;
+    bool at_once = true, apart = false;
     for (size_t r = 0; r < written; r++) {
-        far = far && out[r] != NULL && (uintptr_t)out[r] % (SIMD_LANES * sizeof **out) == 0;
+        apart = apart || (uintptr_t)out[r] % (SIMD_LANES * sizeof **out) != 0;
+        at_once = at_once && out[r] != NULL;
     }
+    at_once = at_once && (!far || !apart); /* four rows that leave the caches by themselves are slower */
+    far = far && !apart && at_once;
     if (n_rows == 2) {
         return far ? write_rows(rows, 1, 0, 1, labels, width, out, true, true)
                    : write_rows(rows, 1, 0, 1, labels, width, out, false, true);
@@ -486,10 +490,11 @@ static size_t write(const uint64_t *const *rows, size_t n_rows, const uint32_t *
         return far ? write_rows(rows, 1, 0, 1, labels, width, out, true, false)
                    : write_rows(rows, 1, 0, 1, labels, width, out, false, false);
     }
-    if (far) {
-        return write_rows(rows, SLC_VOLUME_ROWS, 0, SLC_VOLUME_ROWS, labels, width, out, true, false);
+    if (at_once) { /* a vector of labels serves all four */
+        return far ? write_rows(rows, SLC_VOLUME_ROWS, 0, SLC_VOLUME_ROWS, labels, width, out, true, false)
+                   : write_rows(rows, SLC_VOLUME_ROWS, 0, SLC_VOLUME_ROWS, labels, width, out, false, false);
     }
-    size_t runs = 0; /* stores into the caches take half the time a row at a time */
+    size_t runs = 0;
     for (size_t r = 0; r < SLC_VOLUME_ROWS; r++) {
         if (out[r] != NULL) {
             runs = write_rows(rows, SLC_VOLUME_ROWS, r, r + 1, labels, width, out, false, false);

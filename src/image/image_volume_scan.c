@@ -155,8 +155,8 @@ void slc_volume_number(slc_volume_labeller *labeller)
 
 /* ---- the second pass --------------------------------------------------------------------------- */
 
-/* Label images of more bytes are written past the caches, as in image_bitrun_write.c. */
-enum { FAR_BYTES = 1 << 24 };
+/* Labels of more bytes are written past the caches. */
+enum { FAR_BYTES = 1 << 23 };
 
 /* Writes bundle j of a layer, whose first run has the first of the labels; returns how many runs it has. */
 static size_t write_bundle(const slc_volume_labeller *labeller, const slc_volume_window *to, size_t layer,
