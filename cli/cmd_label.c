@@ -5,6 +5,7 @@
 #include "cmd_label.h"
 #include "cli_options.h"
 #include "cli_words.h"
+#include "cmd_label_files.h"
 #include "cmd_label_words.h"
 
 #include <stdlib.h>
@@ -210,7 +211,9 @@ bool slc_label_open_outputs(slc_label_job *job)
     if (options->output != NULL) {
         job->narrow = slc_cli_ends_with(options->output, ".png") ||
                       slc_cli_ends_with(options->output, ".pgm");
-        status = slc_io_image_writer_open(options->output, false, &job->image_writer, &job->error);
+        status = job->outputs != NULL
+                     ? SLC_OK
+                     : slc_io_image_writer_open(options->output, false, &job->image_writer, &job->error);
     }
     if (status == SLC_OK && options->preview != NULL) {
         status = slc_io_image_writer_open(options->preview, true, &job->preview_writer, &job->error);
@@ -244,7 +247,11 @@ bool slc_label_close_outputs(slc_label_job *job, bool good)
         (void)close_writer(job, &job->image_writer, job->options->output, false);
         (void)close_writer(job, &job->preview_writer, job->options->preview, false);
     }
-    good = close_writer(job, &job->image_writer, job->options->output, good);
+    if (job->outputs != NULL) { /* each was closed with its input, or that did not end */
+        (void)close_writer(job, &job->image_writer, NULL, false);
+    } else {
+        good = close_writer(job, &job->image_writer, job->options->output, good);
+    }
     good = close_writer(job, &job->preview_writer, job->options->preview, good);
     if (slc_label_stats_close(job, good) != SLC_OK && good) {
         slc_cli_say("label", "%s", job->error.text);
@@ -309,11 +316,15 @@ static int process(slc_label_job *job)
     if (job->partial) {
         slc_cli_accept_signal();
     }
+    if (job->failed_inputs > 0) {
+        slc_cli_say("label", "%llu of %d inputs could not be read, and have no label file",
+                    (unsigned long long)job->failed_inputs, job->n_inputs);
+    }
     if (job->partial && job->n_pages > 0) {
         slc_cli_tell_partial("label", job->n_pages, "page", &job->kept);
     }
     return good && slc_label_print(job, slc_label_has_files(job->options)) && job->faults == 0 &&
-                   !job->partial
+                   job->failed_inputs == 0 && !job->partial
                ? SLC_CLI_DONE
                : SLC_CLI_FAILED;
 }
@@ -365,12 +376,23 @@ static int act(const slc_cli_call *call)
     slc_label_options *options = call->options;
     slc_label_job *job = NULL;
     if (options->volume) {
-        return slc_label_volume(call);
+        return slc_label_is_pattern(options->output)
+                   ? slc_cli_wrong(COMMAND, "--output: {name} is for images; --volume has one output")
+                   : slc_label_volume(call);
     }
+    slc_label_files files = {.n = 0};
+    slc_cli_call own = *call;
     int status = slc_cli_part_choose(COMMAND, options, &options->part);
-    status = status == SLC_CLI_GO_ON ? slc_label_begin(call, &job) : status;
-    status = status == SLC_CLI_GO_ON ? process(job) : status;
+    status = status == SLC_CLI_GO_ON ? slc_label_files_of(call, &files) : status;
+    own.operands = files.inputs;
+    own.n = (int)files.n;
+    status = status == SLC_CLI_GO_ON ? slc_label_begin(&own, &job) : status;
+    if (status == SLC_CLI_GO_ON) {
+        job->outputs = files.outputs;
+        status = process(job);
+    }
     slc_label_end(job);
+    slc_label_files_clear(&files);
     slc_cli_part_clear(&options->part);
     return status;
 }
@@ -381,10 +403,10 @@ const slc_cli_command slc_cmd_label = {
     .summary = "label the connected components of images",
     .description =
         "Finds the connected components of images (PNM, PNG, JPEG, BMP, TIFF, NPY, NIfTI; '-' is standard\n"
-        "input), numbers them from 1 in the order of their first pixels, and writes the label image, the\n"
-        "features of every component, or both; without either it prints a table. TIFF files may have "
-        "several\n"
-        "pages, each of at most 4 GiB of pixels; with --volume they are slices. Groups of --stats FILE.h5:\n"
+        "input; of a folder, all images in it), numbers them from 1 in the order of their first pixels, and\n"
+        "writes the label image (-o 'out/{name}.png': one for each input), the features of every component,\n"
+        "or both; without either it prints a table. TIFF files may have several pages, each of at most\n"
+        "4 GiB of pixels; with --volume they are slices. Groups of --stats FILE.h5:\n"
         "components, pages; FILE.arrow has the components alone.\n",
     .options = slc_label_option_rows,
     .n_options = SLC_LABEL_OPTION_ROWS,

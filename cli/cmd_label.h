@@ -2,6 +2,7 @@
  *
  * Inside the command `sluice label`: its options, what it holds while it runs, and the steps it is made of.
  * cmd_label.c        options, opening and closing, exit status
+ * cmd_label_files.c  folders as inputs, an output for each input
  * cmd_label_job.c    what is done with pages
  * cmd_label_stats.c  features as CSV, JSON and HDF5
  * cmd_label_print.c  what it prints
@@ -62,6 +63,8 @@ typedef struct slc_label_job {
     slc_column columns[SLC_LABEL_COLUMNS], written_columns[SLC_LABEL_COLUMNS];
     slc_schema schema, written;
     slc_label_rows rows;
+    char **outputs;         /* the label file of each input, NULL: one for all */
+    uint64_t failed_inputs; /* of those with a file each: which then have none */
     slc_io_writer *image_writer, *preview_writer;
     slc_label_stats *stats;
     slc_label_page *pages;

@@ -119,8 +119,12 @@ static bool write_labels(slc_label_job *job, const slc_flow_image_result *result
         slc_io_image_writer_add(job->preview_writer, &labels, &job->error) != SLC_OK) {
         return complain(job);
     }
-    if (job->image_writer == NULL) {
+    if (job->options->output == NULL) {
         return true;
+    }
+    if (job->image_writer == NULL && slc_io_image_writer_open(job->outputs[page->input - 1], false,
+                                                              &job->image_writer, &job->error) != SLC_OK) {
+        return complain(job);
     }
     if (job->narrow) {
         if (page->components > UINT16_MAX) {
@@ -298,6 +302,19 @@ static void take_warning(slc_label_job *job, const slc_flow_item *item)
     }
 }
 
+/* The label file of an input ends with it, and one that cannot be read costs the others nothing. */
+static bool end_own_file(slc_label_job *job, const slc_flow_item *item)
+{
+    slc_io_writer *writer = job->image_writer;
+    job->image_writer = NULL;
+    if (item->status < 0) {
+        slc_io_abandon(writer);
+        job->failed_inputs++;
+        return true;
+    }
+    return writer == NULL || slc_io_finish(writer, &job->error) == SLC_OK || complain(job);
+}
+
 static bool take_end(slc_label_job *job, const slc_flow_item *item)
 {
     if (job->warned_of_input > 1) {
@@ -313,7 +330,7 @@ static bool take_end(slc_label_job *job, const slc_flow_item *item)
     if (item->status < 0) {
         slc_cli_say("label", "%s", item->error.text);
     }
-    return item->status >= 0;
+    return job->outputs != NULL ? end_own_file(job, item) : item->status >= 0;
 }
 
 bool slc_label_take(slc_label_job *job, const slc_flow_item *item)

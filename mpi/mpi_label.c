@@ -49,6 +49,9 @@ static int check_options(const slc_label_options *options)
         return slc_cli_wrong(COMMAND, "%s cannot be had over ranks; sluice label has it", word);
     }
     const char *ending = options->output != NULL ? strrchr(options->output, '.') : NULL;
+    if (options->output != NULL && strstr(options->output, "{name}") != NULL) {
+        return slc_cli_wrong(COMMAND, "--output: {name} is for one process, sluice label");
+    }
     if (options->output != NULL && (ending == NULL || strcasecmp(ending, ".npy") != 0)) {
         return slc_cli_wrong(COMMAND, "--output is .npy over ranks, not '%s': each writes its rows",
                              options->output);

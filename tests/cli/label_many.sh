@@ -1,0 +1,69 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# Many images at once: folders as inputs, an output for each input, and what one that is broken costs: itself.
+. "$(dirname "$0")/common.sh" "$@"
+mkdir in in/sub to
+for i in 1 2 3; do
+    "$sluice" simulate image -q --size $((50 + 7 * i))x40 --density 30 --seed $i -o "in/p$i.png" || fail "no image"
+done
+"$sluice" simulate image -q --size 30x20 --density 30 --seed 9 -o in/q.scan.pgm || fail "no image"
+cp in/p1.png in/.hidden.png
+cp in/p1.png in/sub/deeper.png
+echo hello >in/notes.txt
+
+# ---- the same files as one at a time ------------------------------------------------------------------------------------
+for name in p1.png p2.png p3.png q.scan.pgm; do
+    run label -q "in/$name" -o "alone-${name%.*}.npy"
+    want 0
+done
+for threads in 1 3; do
+    rm -f to/*
+    run label -q in --threads $threads -o 'to/{name}-labels.npy' --stats folder.csv
+    want 0
+    echo "sluice label: in: 1 file is left out, not named as an image (.png, .tif, .npy …)" | want_err
+    equal "files" "$(ls to | tr '\n' ' ')" "p1-labels.npy p2-labels.npy p3-labels.npy q.scan-labels.npy "
+    for name in p1 p2 p3 q.scan; do
+        cmp "to/$name-labels.npy" "alone-$name.npy" || fail "$name differs with $threads threads"
+    done
+done
+run label -q in/p1.png in/p2.png in/p3.png in/q.scan.pgm --stats listed.csv
+want 0
+cmp folder.csv listed.csv || fail "a folder is not its images"
+equal "checksums" "$("$sluice" label in -q --json 2>err | grep checksum)" "$("$sluice" label in/p1.png in/p2.png in/p3.png in/q.scan.pgm -q --json | grep checksum)"
+run label -q in/p1.png in/q.scan.pgm -o '{name}.png'
+want 0
+want_silent
+[ -s p1.png ] && [ -s q.scan.png ] || fail "no files in the current folder"
+
+# ---- one that is broken -------------------------------------------------------------------------------------------------
+rm -f to/*
+head -c 300 in/p2.png >in/p2-cut.png
+echo "an older result" >to/p2-cut.npy
+run label -q in -o 'to/{name}.npy'
+want 1
+equal "files" "$(ls to | tr '\n' ' ')" "p1.npy p2-cut.npy p2.npy p3.npy q.scan.npy "
+equal "the older result" "$(cat to/p2-cut.npy)" "an older result"
+cmp to/p3.npy alone-p3.npy || fail "p3 differs after a broken image"
+grep -q "^sluice label: in/p2-cut.png: " err || fail "the broken image is not named: $(cat err)"
+grep -q "^sluice label: 1 of 5 inputs could not be read, and have no label file$" err || fail "not counted: $(cat err)"
+rm in/p2-cut.png
+
+# ---- what is refused ----------------------------------------------------------------------------------------------------
+refused() { # STATUS REASON WORDS...
+    local status=$1 reason=$2
+    shift 2
+    before=$(find . -type f | sort | xargs cksum)
+    run label -q "$@"
+    want "$status"
+    grep -q -e "$reason" err || fail "$*: $(cat err)"
+    equal "files" "$(find . -type f ! -name err ! -name out | sort | xargs cksum)" "$(grep -v ' ./err$\| ./out$' <<<"$before")"
+}
+refused 2 "in/p1.png and in/sub/../p1.png would both be labelled into to/p1.npy" in/p1.png in/sub/../p1.png -o 'to/{name}.npy'
+refused 2 "in/p1.png would overwrite the input in/sub/../p1.png" in/sub/../p1.png -o 'in/{name}.png'
+refused 2 "name the same file" in/p1.png -o 'to/{name}.npy' --stats to/p1.npy
+refused 2 "{name} is for images; --volume has one output" --volume in/p1.png -o 'to/{name}.npy'
+refused 2 "--output" in/p1.png -o 'to/{name}.jpg'
+refused 1 "nowhere/p1.npy" in/p1.png -o 'nowhere/{name}.npy'
+mkdir empty
+refused 1 "empty: this folder has no images" empty
+refused 1 "in/none.png" in/none.png -o 'to/{name}.npy'
