@@ -5,6 +5,7 @@
 #include "cli_talk.h"
 #include "cli_words.h"
 #include "cmd_info.h"
+#include "cmd_pet_tell.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -150,11 +151,46 @@ bool slc_info_pet_singles(const char *path, const slc_io_format_row *format, slc
     }
 static const slc_cli_field totals[] = {OF(prompts), OF(delayeds), OF(time_tags), OF(other), OF(seconds)};
 
+/* What it says of its measurement, as far as its format has it. */
+static void put_about(slc_cli_tree *to, const char *path, const slc_io_pet_list_about *about)
+{
+    const struct {
+        const char *name;
+        double value;
+    } numbers[] = {{"window_ps", about->window_ps},
+                   {"tof_resolution_ps", about->tof_resolution_ps},
+                   {"duration_s", about->duration_s},
+                   {"low_kev", about->low_kev},
+                   {"high_kev", about->high_kev}};
+    if (about->has_geometry) {
+        put_scanner(to, path, &about->geometry);
+    }
+    if (about->scanner[0] != '\0') {
+        slc_cli_put(to, "scanner_name", (const char *)about->scanner);
+    }
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        if (numbers[i].value > 0) {
+            slc_cli_put(to, numbers[i].name, numbers[i].value);
+        }
+    }
+    const char *name;
+    bool any = false;
+    for (size_t k = 0; (name = slc_io_pet_correction_name(k)) != NULL; k++) {
+        if (about->corrections->value[k] != NULL) {
+            if (!any) {
+                slc_cli_put_array(to, "corrections");
+                any = true;
+            }
+            slc_cli_append_text(to, "corrections", name);
+        }
+    }
+}
+
 bool slc_info_pet_pairs(const char *path, const slc_io_format_row *format, slc_cli_tree *to)
 {
     slc_io_pet_list *input = NULL;
     slc_pet_coincidences pairs = {.time_ps = NULL};
-    slc_io_pet_list_totals t = {0};
+    slc_io_pet_list_about about = {.scanner = ""};
     slc_error error = {.status = SLC_OK};
     if (format->pairs == SLC_IO_PET_GATE) { /* which need the scanner to be read */
         return slc_info_pet_csv(path, format, to);
@@ -166,21 +202,20 @@ bool slc_info_pet_pairs(const char *path, const slc_io_format_row *format, slc_c
         status = slc_io_pet_list_read(input, AT_ONCE, &pairs, &error);
     }
     if (input != NULL) {
-        slc_io_pet_list_about about;
         slc_io_pet_list_about_of(input, &about);
-        t = about.totals;
         if (about.left_out[0] != '\0') {
             slc_cli_say("info", "%s: not read: %s", path, about.left_out);
         }
+        (void)slc_pet_strangers_tell("info", path, &about);
+    }
+    slc_columns_clear(&slc_pet_coincidences_schema, &pairs);
+    if (status == SLC_END) {
+        slc_cli_put(to, "format", format->name);
+        slc_cli_put_fields(to, "", totals, sizeof totals / sizeof *totals, &about.totals);
+        put_about(to, path, &about); /* before what it points to goes */
     }
     slc_io_pet_list_close(input);
-    slc_columns_clear(&slc_pet_coincidences_schema, &pairs);
-    if (status != SLC_END) {
-        return fail(&error);
-    }
-    slc_cli_put(to, "format", format->name);
-    slc_cli_put_fields(to, "", totals, sizeof totals / sizeof *totals, &t);
-    return true;
+    return status == SLC_END ? true : fail(&error);
 }
 
 /* ---- pairs as CSV ------------------------------------------------------------------------------ */

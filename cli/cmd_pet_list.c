@@ -7,6 +7,7 @@
 #include "cli_results.h"
 #include "cli_words.h"
 #include "cmd_pet_open.h"
+#include "cmd_pet_run.h"
 #include "cmd_pet_tell.h"
 
 #include <sluice/sluice.h>
@@ -24,17 +25,12 @@ enum { AT_ONCE = 1 << 16 /* pairs */ };
 typedef slc_pet_list_options list_options;
 typedef slc_pet_list_job job;
 
-static const char *format_name(size_t i)
-{
-    return i < SLC_IO_PET_LIST_FORMATS ? slc_io_pet_list_name((slc_io_pet_list_format)i) : NULL;
-}
-
 /* Columns as those of HDF5 in other forms, which are not read. */
 enum { TO_ARROW = SLC_IO_PET_LIST_FORMATS + 1, TO_NPZ = TO_ARROW + 2, TO_SINOGRAM };
 
 static const char *to_name(size_t i)
 {
-    return i + 1 >= TO_ARROW ? slc_pet_columns_name(i + 1 - TO_ARROW) : format_name(i);
+    return i + 1 >= TO_ARROW ? slc_pet_columns_name(i + 1 - TO_ARROW) : slc_pet_list_format_name(i);
 }
 
 static const slc_cli_choice to_choice = {.kind = "format", .name = to_name, .last = "sinogram", .from = 1};
@@ -47,8 +43,8 @@ static char *output_files(const void *options, const char *name, size_t i)
 
 #define O list_options
 static const slc_cli_option options_table[] = {
-    {"format", 0, NEEDED | CHOICE(O, format, NAMES("format", format_name)), "FORMAT",
-     "of FILE: castor, safir, siemens, yrt, gate, hdf5, petsird"},
+    {"format", 0, CHOICE(O, format, NAMES_FROM_1("format", slc_pet_list_format_name)), "FORMAT",
+     "of FILE: castor safir siemens yrt gate hdf5 petsird; else as it looks"},
     {"tables", 0, INPUT_AS(O, tables, "the tables"), "FILE",
      "its scanner's tables (HDF5): the scanner, and what was measured of it"},
     {"scanner", 0, INPUTS(O, scanner, slc_pet_scanner_files), "NAME",
@@ -63,7 +59,7 @@ static const slc_cli_option options_table[] = {
     {"map", 0, INPUT(O, map), "FILE",
      "a crystal map, in place of --scanner: its rings, crystals, radius and pitch"},
     {"to", 0, CHOICE(O, to, &to_choice), "FORMAT",
-     "write the pairs as one of those formats, arrow, npy, npz or sinogram"},
+     "write the pairs as one of those, arrow, npy, npz, sinogram; else by NAME"},
     {"output", 'o', STDOUT_TOO | OUTPUTS(O, output, output_files), "NAME",
      "write them there; formats of several files add their endings"},
     {"tof", 0, TEXT(O, tof), "TIME",
@@ -92,6 +88,37 @@ static void set_defaults(void *at)
 
 static const char needs_scanner[] =
     "--to needs the scanner: --tables, --scanner, --map or --crystals-per-ring";
+
+/* Of the file and of what is written, by their ends where words do not tell it. A pipe has none. */
+static int find_formats(list_options *o, const char *path)
+{
+    static const struct {
+        int format, to;
+    } columns[] = {
+        {SLC_PET_RUN_ARROW, TO_ARROW}, {SLC_PET_RUN_NPY, TO_ARROW + 1}, {SLC_PET_RUN_NPZ, TO_ARROW + 2}};
+    if (o->format == 0 && strcmp(path, "-") != 0) {
+        o->format = slc_pet_list_format_of(0, path) + 1;
+        const slc_io_format_row *row = o->format == 0 ? slc_io_format_of(path) : NULL;
+        o->format = row != NULL && row->kind == SLC_IO_KIND_PET_PAIRS ? row->pairs + 1 : o->format;
+    }
+    if (o->format == 0) {
+        return slc_cli_wrong(COMMAND, "%s does not tell its format: give --format",
+                             strcmp(path, "-") == 0 ? "standard input" : path);
+    }
+    if (o->to != 0 || o->output == NULL) {
+        return SLC_CLI_GO_ON;
+    }
+    const int format = slc_pet_run_format_of(o->output);
+    o->to = slc_cli_ends_with(o->output, ".hs") || slc_cli_ends_with(o->output, ".s") ? TO_SINOGRAM
+            : format < SLC_IO_PET_LIST_FORMATS                                        ? format + 1
+                                                                                      : 0;
+    for (size_t i = 0; i < sizeof columns / sizeof *columns; i++) {
+        o->to = format == columns[i].format ? columns[i].to : o->to;
+    }
+    return o->to != 0
+               ? SLC_CLI_GO_ON
+               : slc_cli_wrong(COMMAND, "the end of --output %s tells no format: give --to", o->output);
+}
 
 /* Words that go together, and those that would do nothing. */
 static int check_words(const list_options *o, bool sinogram)
@@ -127,7 +154,8 @@ static int check_words(const list_options *o, bool sinogram)
 static int choose(job *j)
 {
     const list_options *o = j->options;
-    j->from = (slc_io_pet_list_format)o->format;
+    j->from = (slc_io_pet_list_format)(o->format - 1);
+    j->to_name = o->to == TO_SINOGRAM ? "sinogram" : o->to > 0 ? to_name((size_t)o->to - 1) : NULL;
     j->sinogram = o->to == TO_SINOGRAM;
     j->to = o->to >= TO_ARROW && !j->sinogram ? SLC_IO_PET_HDF5
             : o->to > 0 && !j->sinogram       ? (slc_io_pet_list_format)(o->to - 1)
@@ -375,7 +403,7 @@ static void put(const job *j, const char *path, slc_cli_tree *tree)
         slc_cli_put_bool(tree, "start_is_told", !a->start_is_found);
     }
     if (j->options->to != 0) {
-        slc_cli_put(tree, "to", slc_cli_word(COMMAND, "to"));
+        slc_cli_put(tree, "to", j->to_name);
         slc_cli_put(tree, "written", j->written);
         slc_cli_put(tree, "left_out", j->left_out);
         slc_cli_put(tree, ".output", j->options->output);
@@ -493,7 +521,8 @@ static int process(job *j, char *path)
 static int act(const slc_cli_call *call)
 {
     job j = {.options = call->options};
-    int status = choose(&j);
+    int status = find_formats(call->options, call->operands[0]);
+    status = status == SLC_CLI_GO_ON ? choose(&j) : status;
     status = status == SLC_CLI_GO_ON ? check_files(&j, call->operands) : status;
     status = status == SLC_CLI_GO_ON ? process(&j, call->operands[0]) : status;
     slc_io_pet_list_abandon(j.writer);

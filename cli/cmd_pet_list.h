@@ -17,7 +17,7 @@
 typedef struct slc_pet_list_options {
     slc_pet_factor_words factors;
     const char *tables, *scanner, *map, *output, *tof;
-    int format, to; /* to from 1; 0: nowhere */
+    int format, to; /* from 1; 0: not told, nowhere */
     double window_ns, radius_mm, pitch_mm;
     uint64_t crystals_per_ring, rings, ring_difference, tangential;
     bool rebin, subtract, prompts, json, quiet;
@@ -27,6 +27,7 @@ typedef struct slc_pet_list_job {
     const slc_pet_list_options *options;
     slc_io_pet_list_format from, to;
     bool sinogram, has_geometry;
+    const char *to_name; /* of the format that is written; NULL: none is */
     slc_pet_geometry geometry;
     slc_pet_factors *factors;
     double tof_ns, window_ns; /* as given; 0: not given */

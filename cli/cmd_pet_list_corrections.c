@@ -61,7 +61,7 @@ static void tell_lost(const slc_cli_command *command, const job *j, const char *
     const bool needs_tof = j->to == SLC_IO_PET_YRT && !j->sinogram && (lost >> SLC_IO_PET_RANDOMS & 1) != 0;
     words_of(lost, words);
     slc_cli_say(command->name, "%s: the %s of its pairs are lost: %s has no place for them%s", path, words,
-                slc_cli_word(command, "to"), needs_tof ? " (for randoms with --tof)" : "");
+                j->to_name, needs_tof ? " (for randoms with --tof)" : "");
 }
 
 /* Crystals' efficiencies are factors of pairs where these have a place. */
@@ -78,7 +78,7 @@ static int settle_efficiency(const slc_cli_command *command, job *j, const char 
     }
     if (j->sinogram || j->to != SLC_IO_PET_CASTOR || a->crystals != slc_pet_crystals(&j->geometry)) {
         slc_cli_say(command->name, "%s: the efficiencies of its crystals are lost: %s has no place for them",
-                    path, slc_cli_word(command, "to"));
+                    path, j->to_name);
         return SLC_CLI_GO_ON;
     }
     slc_pet_factor_words words = *given;

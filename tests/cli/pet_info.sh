@@ -54,6 +54,23 @@ cmp named.map.txt l.map.txt || fail "tables and name are of different scanners"
 run pet run run.raw --tables run.h5 --delayed 100ns -o own.csv --format csv -q
 want 0
 
+# ---- what lists of pairs say of their measurement ---------------------------------------------------------------------
+run pet run run.raw --tables run.h5 --window 3ns --tof 300ps --energies 430:650 -o about.petsird -q
+want 0
+run pet run run.raw --tables run.h5 --window 3ns --tof 300ps -o about.cdh -q
+want 0
+run pet run run.raw --tables run.h5 --window 3ns --tof 300ps --randoms singles -o about.h5 -q
+want 0
+equal "of HDF5" "$(info about.h5 "f['scanner'], f['crystals'], f['rings'], f['window_ps'], f['tof_resolution_ps'], f['corrections']")" \
+    "('$(info run.h5 "f['scanner']")', 13520, 26, 3000.0, 300.0, ['randoms_hz'])"
+want_info 0
+want_silent
+equal "of CASToR" "$(info about.cdh "f['scanner_name'], f['window_ps'], f['tof_resolution_ps'], f['duration_s'] > 0.04, 'scanner' in f, 'corrections' in f")" \
+    "('about', 3000.0, 300.0, True, False, False)"
+equal "of PETSIRD" "$(info about.petsird "f['crystals'], f['window_ps'], f['low_kev'], f['high_kev']")" "(13520, 3000.0, 430.0, 650.0)"
+run info about.h5
+grep -q '^  window ps *3000$' out || fail "it said: $(cat out)"
+
 # ---- raw frames -----------------------------------------------------------------------------------------------------
 equal "raw" "$(info run.raw "f['format'], f['frames'], f['bytes'], len(f['modules']), sum(m['frames'] for m in f['modules'])")" \
     "('pet-raw', $frames, $(stat -c %s run.raw), 20, $frames)"

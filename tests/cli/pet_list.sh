@@ -91,6 +91,32 @@ TOF resolution (ps): 250
 List TOF measurement range (ps): 8000
 T
 
+# Formats by the ends of names, or of the file by its bytes: the same as by words.
+mkdir ends
+for file in a.h5 a.csv x.clm.safir x.l y.cdh y.lmDat; do
+    format=$(case $file in *.h5) echo hdf5 ;; *.csv) echo gate ;; *.safir) echo safir ;; *.l) echo siemens ;; *.cdh) echo castor ;; *) echo yrt ;; esac)
+    run pet list $file --scanner vectors --json
+    want 0
+    mv out by-end
+    run pet list $file --scanner vectors --json --format $format
+    cmp out by-end || fail "the end of $file tells another format"
+done
+run pet list a.h5 -o ends/direct.csv -q
+want 0
+want_silent
+cmp ends/direct.csv direct.csv || fail "the end of --output tells another format"
+cp a.h5 ends/a.what
+run pet list ends/a.what --json
+want 0
+equal "by its bytes" "$(key out "o['format'], o['prompts']")" "('hdf5', 800)"
+for name in x.clm.safir x.l x.petsird x.arrow x.npy x.npz x.h5 x.hs; do
+    run pet list a.h5 -o ends/$name --json
+    want 0
+    equal "of $name" "$(key out "o['to']")" \
+        "$(case $name in *.safir) echo safir ;; *.l) echo siemens ;; *.h5) echo hdf5 ;; *.hs) echo sinogram ;; *) echo ${name#x.} ;; esac)"
+done
+cmp ends/x.l x.l || fail "Siemens' words are others"
+
 # A sinogram holds all prompts, less the delayeds.
 run pet list --format hdf5 --scanner vectors --to sinogram -o s --rebin --subtract --tangential 311 --json a.h5
 want 0
@@ -104,8 +130,16 @@ want 1
 want_no_out
 echo "sluice pet list: no: castor files have no delayed pairs, and there are some: write prompts alone" | want_err
 want_no_file no*
-run pet list a.h5
+cp a.h5 a.what
+run pet list - -q </dev/null
 want 2
+echo "sluice pet list: standard input does not tell its format: give --format; see sluice pet list --help" | want_err
+run pet list "$0"
+want 2
+grep -q "does not tell its format: give --format" err || fail "it said: $(cat err)"
+run pet list a.h5 -o a.what
+want 2
+echo "sluice pet list: the end of --output a.what tells no format: give --to; see sluice pet list --help" | want_err
 run pet list --format what a.h5
 want 2
 grep -q "unknown format 'what'" err || fail "it said: $(cat err)"
