@@ -239,7 +239,7 @@ static int settle(job *j, const char *path)
     }
     if (!j->has_geometry) {
         j->geometry = about->geometry;
-        slc_pet_list_scanner_tell(COMMAND->name, path, j->from, about);
+        slc_pet_list_scanner_tell(COMMAND->name, path, (int)j->from, about);
     }
     if (j->options->window_ns <= 0) {
         j->window_ns = about->window_ps / 1000;

@@ -65,8 +65,8 @@ equal "of HDF5" "$(info about.h5 "f['scanner'], f['crystals'], f['rings'], f['wi
     "('$(info run.h5 "f['scanner']")', 13520, 26, 3000.0, 300.0, ['randoms_hz'])"
 want_info 0
 want_silent
-equal "of CASToR" "$(info about.cdh "f['scanner_name'], f['window_ps'], f['tof_resolution_ps'], f['duration_s'] > 0.04, 'scanner' in f, 'corrections' in f")" \
-    "('about', 3000.0, 300.0, True, False, False)"
+equal "of CASToR, with .hscan beside it" "$(info about.cdh "f['scanner_name'], f['window_ps'], f['tof_resolution_ps'], f['duration_s'] > 0.04, 'scanner' in f, 'corrections' in f")" \
+    "('about', 3000.0, 300.0, True, True, False)"
 equal "of PETSIRD" "$(info about.petsird "f['crystals'], f['window_ps'], f['low_kev'], f['high_kev']")" "(13520, 3000.0, 430.0, 650.0)"
 run info about.h5
 grep -q '^  window ps *3000$' out || fail "it said: $(cat out)"
