@@ -14,14 +14,14 @@
 
 typedef struct slc_cluster_options {
     const char *output, *labels, *connectivity, *time_window, *disorder, *tick, *simd, *accept, *layout,
-        *chip, *filter, *mask, *write_mask, *calibration;
+        *chip, *filter, *mask, *write_mask, *calibration, *timewalk;
     slc_cli_results results;
     uint64_t max_open, threads;
     slc_cli_area size; /* 0: not given */
     uint32_t features;
     int duplicates, algorithm, time_unit, trigger;
     slc_cli_part part;
-    bool json, quiet;
+    bool json, quiet, column_phase;
 } slc_cluster_options;
 enum { SLC_CLUSTER_MAX_OPEN = 1 << 20 }; /* unless --max-open says otherwise */
 

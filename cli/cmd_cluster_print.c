@@ -148,6 +148,7 @@ static const slc_cli_field behind[] = {
     {"other_chips", DONE(counts.other_chips)},
     {"masked", DONE(counts.masked)},
     {"uncalibrated", DONE(counts.uncalibrated)},
+    {"uncorrected", DONE(counts.uncorrected)},
     {"tdc1_rise", DONE(counts.edges[0])},
     {"tdc1_fall", DONE(counts.edges[1])},
     {"tdc2_rise", DONE(counts.edges[2])},

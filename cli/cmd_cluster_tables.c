@@ -10,9 +10,13 @@
 int slc_cluster_choose_tables(slc_cluster_job *job, const slc_cli_command *command)
 {
     const slc_cluster_options *options = job->options;
-    const slc_io_pixels_table_files files = {
-        .mask = options->mask, .calibration = options->calibration, .finds_hot = options->write_mask != NULL};
-    if (files.mask == NULL && files.calibration == NULL && !files.finds_hot) {
+    const slc_io_pixels_table_files files = {.mask = options->mask,
+                                             .calibration = options->calibration,
+                                             .finds_hot = options->write_mask != NULL,
+                                             .timewalk = options->timewalk,
+                                             .column_phase = options->column_phase};
+    if (files.mask == NULL && files.calibration == NULL && files.timewalk == NULL && !files.column_phase &&
+        !files.finds_hot) {
         return SLC_CLI_GO_ON;
     }
     if (files.finds_hot && options->part.n > 0) {
@@ -28,7 +32,7 @@ int slc_cluster_choose_tables(slc_cluster_job *job, const slc_cli_command *comma
     const slc_status status = slc_io_pixels_tables_open(&files, &job->tables, &job->error);
     job->setup.tables = job->tables;
     if (status == SLC_ERR_USAGE) {
-        return slc_cli_wrong(command, "--calibration: %s", job->error.text);
+        return slc_cli_wrong(command, "%s", job->error.text);
     }
     if (status != SLC_OK) {
         slc_cli_say("cluster", "%s", job->error.text);
@@ -83,6 +87,12 @@ void slc_cluster_tables_notes(const slc_cluster_job *job, int i)
                     "%s: %" PRIu64
                     " pixels have no calibration, or no energy by it; their energy is taken as 0",
                     job->inputs[i], counts->uncalibrated);
+    }
+    if (counts->uncorrected > 0) {
+        slc_cli_say("cluster",
+                    "%s: %" PRIu64
+                    " pixels have a ToT for which --timewalk has no delay; their times are as they were",
+                    job->inputs[i], counts->uncorrected);
     }
 }
 

@@ -245,6 +245,89 @@ static void test_mask(void **state)
     }
 }
 
+/* ---- times -------------------------------------------------------------------------------------- */
+
+static slc_io_pixels_tables *timewalk_of(const char *text)
+{
+    slc_error error = {SLC_OK, ""};
+    slc_io_pixels_tables *tables = new_tables();
+    if (slc_io_pixels_timewalk_parse(text, strlen(text), "walk", tables, &error) != SLC_OK) {
+        fail_msg("%s", error.text);
+    }
+    return tables;
+}
+
+static int64_t corrected(const slc_io_pixels_tables *tables, uint32_t x, uint32_t tot, uint64_t *none)
+{
+    int64_t time = 1000000;
+    slc_io_pixels_correct_time(tables, x, tot, &time, none);
+    return time - 1000000;
+}
+
+static void test_times(void **state)
+{
+    (void)state;
+    uint64_t none = 0;
+    slc_error error = {SLC_OK, ""};
+    slc_io_pixels_tables *tables = timewalk_of("# ToT, ns\n10 40\n\n20, 20 # half\n5000\t-5\r\n");
+    slc_io_pixels_timewalk_begin(tables, 1e-9);
+    static const int64_t wanted[][2] = {{0, -40},   {10, -40}, {11, -38}, {15, -30},  {20, -20},
+                                        {2510, -8}, {4095, 0}, {5000, 5}, {900000, 5}};
+    for (size_t i = 0; i < sizeof wanted / sizeof *wanted; i++) {
+        assert_int_equal(corrected(tables, 0, (uint32_t)wanted[i][0], &none), wanted[i][1]);
+    }
+    assert_int_equal(none, 0);
+    slc_io_pixels_tables_close(tables);
+    tables = new_tables();
+    assert_int_equal(slc_io_pixels_timewalk_read("c=100,d=3.5", tables, &error), SLC_OK);
+    slc_io_pixels_timewalk_begin(tables, 25e-9 / 16);
+    for (uint32_t tot = 0; tot < 6000; tot++) {
+        const double ticks = floor(100 / (tot - 3.5) * 16 / 25 + 0.5);
+        assert_int_equal(corrected(tables, 0, tot, &none), tot < 4 ? 0 : -(int64_t)ticks);
+    }
+    assert_int_equal(none, 4);
+    slc_io_pixels_tables_close(tables);
+    tables = new_tables();
+    tables->has_phases = true;
+    for (uint32_t x = 0; x < 1024; x++) { /* as tpx3awkward has it */
+        const uint32_t phase = x % 256 / 2 % 16;
+        assert_int_equal(corrected(tables, x, 5, &none), phase == 0 ? 16 : phase);
+    }
+    slc_io_pixels_tables_close(tables);
+}
+
+static void test_times_refused(void **state)
+{
+    (void)state;
+    static const char *const of[][2] = {
+        {"1 2\n3 4 5\n", "walk: line 2: a timewalk is a ToT and a delay in ns"},
+        {"1 nan\n", "walk: line 1: a timewalk is a ToT and a delay in ns"},
+        {"-1 2\n", "walk: line 1: a timewalk is a ToT and a delay in ns"},
+        {"1,,2\n", "walk: line 1: a timewalk is a ToT and a delay in ns"},
+        {"1 2,5\n", "walk: line 1: a timewalk is a ToT and a delay in ns"},
+        {"1 2\n1 3\n", "walk: line 2: ToT is to rise from line to line"},
+        {"1 2e6\n", "walk: line 1: a delay is up to 1e6 ns"},
+        {"1 2\n3 4", "walk: line 2: the last line has no end: the file is cut"},
+        {"# none\n", "walk: no line has a ToT and a delay"},
+        {"", "walk: no line has a ToT and a delay"}};
+    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
+        slc_error error = {SLC_OK, ""};
+        slc_io_pixels_tables *tables = new_tables();
+        assert_int_equal(slc_io_pixels_timewalk_parse(of[i][0], strlen(of[i][0]), "walk", tables, &error),
+                         SLC_ERR_FORMAT);
+        assert_string_equal(error.text, of[i][1]);
+        slc_io_pixels_tables_close(tables);
+    }
+    static const char good[] = "1 30\n10, 12.5\n500\t0.1\n";
+    for (size_t size = 0; size < strlen(good); size++) {
+        slc_error error = {SLC_OK, ""};
+        slc_io_pixels_tables *tables = new_tables();
+        const bool read = slc_io_pixels_timewalk_parse(good, size, "walk", tables, &error) == SLC_OK;
+        assert_int_equal(read, size > 0 && good[size - 1] == '\n');
+        slc_io_pixels_tables_close(tables);
+    }
+}
+
 /* ---- hot pixels --------------------------------------------------------------------------------- */
 
 static uint32_t hits[SLC_PIXEL_HOT_ALL];
@@ -342,8 +425,9 @@ static void test_hot(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_energy), cmocka_unit_test(test_forms), cmocka_unit_test(test_refused),
-        cmocka_unit_test(test_mask),   cmocka_unit_test(test_hot),
+        cmocka_unit_test(test_energy),        cmocka_unit_test(test_forms), cmocka_unit_test(test_refused),
+        cmocka_unit_test(test_mask),          cmocka_unit_test(test_hot),   cmocka_unit_test(test_times),
+        cmocka_unit_test(test_times_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

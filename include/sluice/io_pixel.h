@@ -40,6 +40,10 @@ typedef struct slc_io_pixels_table_files { /* NULL: none */
     const char *mask;
     const char *calibration; /* a file, a folder with four, or four with commas between */
     bool finds_hot;          /* hits are counted, for slc_io_pixels_tables_write_mask */
+    /* Taken off times: c / (ToT - d) ns of "c=48.5,d=3", or of a file with a ToT and ns a line. SLC_ERR_USAGE
+     * for files without times, charges or a known tick. */
+    const char *timewalk;
+    bool column_phase; /* of .tpx3: ((x / 2 - 1) mod 16) + 1 ticks are added */
 } slc_io_pixels_table_files;
 /* SLC_ERR_FORMAT names file and line. */
 SLC_API slc_status slc_io_pixels_tables_open(const slc_io_pixels_table_files *files,
@@ -111,6 +115,7 @@ typedef struct slc_io_pixels_counts {
     uint64_t no_edges;    /* TDC packets that are none of them, or whose time is invalid; left out */
     uint64_t masked,
         uncalibrated;         /* pixels of the mask, left out; whose energy is not known and taken as 0 */
+    uint64_t uncorrected;     /* pixels for whose ToT the timewalk has no delay; their time is as it was */
     uint64_t skipped;         /* tpx3: bytes passed over where a chunk should begin */
     uint64_t empty;           /* CSV: charges that are empty or NaN; they are read as 0 */
     uint64_t damaged;         /* packets or lines that were left out */

@@ -107,10 +107,12 @@ def _accept(accept: tuple[Time, Time] | None, trigger: str | None) -> tuple[int,
     return number, bounds[0], bounds[1]
 
 
-def _places(layout: Any, chips: Iterable[int] | None, mask: Any, calibration: Files | None) -> tuple[Any, ...]:
+def _places(
+    layout: Any, chips: Iterable[int] | None, mask: Any, calibration: Files | None, timewalk: Any, column_phase: bool
+) -> tuple[Any, ...]:
     if calibration is not None and not isinstance(calibration, (str, os.PathLike)):
         calibration = ",".join(os.fspath(one) for one in calibration)
-    return layout, None if chips is None else tuple(chips), mask, calibration
+    return layout, None if chips is None else tuple(chips), mask, calibration, timewalk, column_phase
 
 
 def _choices(
@@ -209,6 +211,8 @@ def open(
     chips: Iterable[int] | None = None,
     mask: str | os.PathLike[str] | None = None,
     calibration: Files | None = None,
+    timewalk: str | os.PathLike[str] | None = None,
+    column_phase: bool = False,
     batch: int = 65536,
     on_fault: OnFault = "warn",
     progress: Progress = None,
@@ -218,9 +222,10 @@ def open(
     A batch has ``pixels`` (``x``, ``y``, and as the file has them ``z``, ``charge``, ``time`` in ticks), up to ``batch`` of them, whole
     frames if there are such (each an event; of others a batch is one), and ``about``: a dict of format, width and height (0:
     unknown), tick_seconds (0: unknown), frames, stream. ``shape``: of the sensor, which says where the matrix indices of a .t3pa
-    are; ``tick_seconds``: of CSV and NPY. ``layout``, ``chips``, ``mask``, ``calibration``: as for :func:`open_clusters`. What is damaged is left out and counted: a ``DamageWarning`` at the end of the input.
+    are; ``tick_seconds``: of CSV and NPY. ``layout``, ``chips``, ``mask``, ``calibration``,
+    ``timewalk``, ``column_phase``: as for :func:`open_clusters`. What is damaged is left out and counted: a ``DamageWarning`` at the end of the input.
     """
-    places = _places(layout, chips, mask, calibration)
+    places = _places(layout, chips, mask, calibration, timewalk, column_phase)
     return pixel_open(common(paths, batch, 1, on_fault, progress), shape, float(tick_seconds), *places)
 
 
@@ -242,6 +247,8 @@ def open_clusters(
     chips: Iterable[int] | None = None,
     mask: str | os.PathLike[str] | None = None,
     calibration: Files | None = None,
+    timewalk: str | os.PathLike[str] | None = None,
+    column_phase: bool = False,
     trigger: Trigger | None = None,
     accept: tuple[Time, Time] | None = None,
     algorithm: str = "auto",
@@ -272,6 +279,9 @@ def open_clusters(
     folder with caliba.txt, calibb.txt, calibc.txt and calibt.txt, one file, or four. Charges are then energies in eV, as is ``mass``;
     a batch has ``energies`` beside the clusters, with ``energy_kev``. Pixels without a calibration have none and are counted.
 
+    ``timewalk``: "c=48.5,d=3" takes 48.5 / (ToT - 3) ns off the time of each pixel, a file what its lines of ToT and ns say; pixels for
+    whose ToT there is no delay are counted. ``column_phase`` (.tpx3): times are corrected for the clocks of double columns.
+
     ``trigger`` (.tpx3): an edge at an input of the readout. Each cluster is of the last one before its first pixel: ``since`` of a
     batch has, beside ``clusters``, ``shot`` (number of the trigger, -1 before the first) and ``since_trigger_ns``; ``shots`` the
     triggers that are complete: ``shot``, ``trigger_time`` (sixths of a tick, 25 ns / 96), ``counter`` and, of their clusters among all
@@ -295,7 +305,7 @@ def open_clusters(
         labels,
         _wants_times(asked),
         *_accept(accept, trigger),
-        *_places(layout, chips, mask, calibration),
+        *_places(layout, chips, mask, calibration, timewalk, column_phase),
         filter,
     )
 

@@ -48,7 +48,7 @@ typedef struct pixel_setup {
     /* Of all. */
     uint64_t pixels, clusters, damaged, outside, late, outliers, resets, early, untimed, skipped, empty;
     uint64_t triggers, lost_triggers, repeated, unordered, before, not_accepted, no_edges, other_chips,
-        filtered, masked, uncalibrated;
+        filtered, masked, uncalibrated, uncorrected;
     char filter[512];
 } pixel_setup;
 
@@ -86,8 +86,9 @@ void pixel_end(running *r, const slc_flow_item *end, core_lines *lines);
 bool pixel_totals(const running *r, PyObject *dict);
 slc_status pixel_judge(const running *r, const pixel_setup *s, const slc_flow_item *item, slc_error *error);
 void pixel_free(void *setup);
-/* Arguments layout, chips, mask, calibration, in that order, into the setup of both flows. */
-enum { PIXEL_LAYOUT, PIXEL_CHIPS, PIXEL_MASK, PIXEL_CALIBRATION, PIXEL_PLACES };
+/* Arguments layout, chips, mask, calibration, timewalk, column_phase, in that order, into the setup of both
+ * flows. */
+enum { PIXEL_LAYOUT, PIXEL_CHIPS, PIXEL_MASK, PIXEL_CALIBRATION, PIXEL_TIMEWALK, PIXEL_PHASE, PIXEL_PLACES };
 bool pixel_take_places(core_state *state, PyObject *const *values, pixel_setup *s);
 PyObject *pixel_about(const slc_io_pixels_info *about);
 

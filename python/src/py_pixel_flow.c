@@ -35,6 +35,7 @@ static void tell_reading(const pixel_setup *s, const char *path, core_lines *lin
     note(lines, path, c->untimed,
          "pixels have no time of arrival, as the chip counted events (packets 0xa), and were left out");
     note(lines, path, c->empty, "pixels have no charge; it is taken as 0");
+    note(lines, path, c->uncorrected, "pixels have a ToT for which the timewalk has no delay");
     note(lines, path, c->uncalibrated,
          "pixels have no calibration, or no energy by it; their energy is taken as 0");
     note(lines, path, c->other_chips,
@@ -100,6 +101,7 @@ static void add_up(pixel_setup *s)
     s->filtered += s->totals.filtered;
     s->masked += s->counts.masked;
     s->uncalibrated += s->counts.uncalibrated;
+    s->uncorrected += s->counts.uncorrected;
     s->counts = (slc_io_pixels_counts){.bytes = 0};
     s->totals = (slc_flow_pixel_totals){.frames = 0};
 }
@@ -126,6 +128,7 @@ bool pixel_totals(const running *r, PyObject *dict)
            core_put_u64(dict, "closed_early", s.early) && core_put_u64(dict, "tdc_invalid", s.no_edges) &&
            core_put_u64(dict, "other_chips", s.other_chips) && core_put_u64(dict, "filtered", s.filtered) &&
            core_put_u64(dict, "masked", s.masked) && core_put_u64(dict, "uncalibrated", s.uncalibrated) &&
+           core_put_u64(dict, "uncorrected", s.uncorrected) &&
            (s.flow.trigger == SLC_IO_PIXELS_NO_EDGE ||
             (core_put_u64(dict, "triggers", s.triggers) &&
              core_put_u64(dict, "triggers_lost", s.lost_triggers) &&
@@ -423,7 +426,8 @@ enum {
 };
 
 /* pixel_open_clusters(common, connectivity, …, shape, time_window, disorder, sorted, max_open, tick_seconds,
- * labels, times_asked, trigger, accept_begin, accept_end, layout, chips, mask, calibration, filter): see
+ * labels, times_asked, trigger, accept_begin, accept_end, layout, chips, mask, calibration, timewalk,
+ * column_phase, filter): see
  * sluice.pixel.open_clusters. */
 PyObject *pixel_open_clusters(PyObject *module, PyObject *const *arguments, Py_ssize_t n)
 {
@@ -431,7 +435,7 @@ PyObject *pixel_open_clusters(PyObject *module, PyObject *const *arguments, Py_s
     opening o;
     uint64_t max_open = 0, trigger = 0;
     if (n != ARGUMENTS) {
-        PyErr_SetString(PyExc_TypeError, "pixel_open_clusters() takes twenty-two arguments");
+        PyErr_SetString(PyExc_TypeError, "pixel_open_clusters() takes twenty-four arguments");
         return NULL;
     }
     pixel_setup *s = calloc(1, sizeof *s);

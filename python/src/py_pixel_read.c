@@ -202,20 +202,26 @@ static bool take_chips(core_state *state, PyObject *value, pixel_setup *s)
     return n >= 0;
 }
 
-/* None, or texts. */
+static const char *text_of(PyObject *bytes)
+{
+    return bytes != NULL ? PyBytes_AsString(bytes) : NULL;
+}
+
+/* None, or texts, and a truth value. */
 static bool take_tables(core_state *state, PyObject *const *values, pixel_setup *s)
 {
     slc_error error = {.status = SLC_OK};
-    PyObject *bytes[2] = {NULL, NULL};
-    bool good = true;
-    for (int i = 0; i < 2 && good; i++) {
+    PyObject *bytes[3] = {NULL, NULL, NULL};
+    slc_io_pixels_table_files files = {.mask = NULL};
+    bool good = core_take_bool(values[PIXEL_PHASE], "column_phase", &files.column_phase);
+    for (int i = 0; i < 3 && good; i++) {
         PyObject *value = values[PIXEL_MASK + i];
         good = value == Py_None || PyUnicode_FSConverter(value, &bytes[i]) != 0;
     }
-    if (good && (bytes[0] != NULL || bytes[1] != NULL)) {
-        const slc_io_pixels_table_files files = {.mask = bytes[0] != NULL ? PyBytes_AsString(bytes[0]) : NULL,
-                                                 .calibration = bytes[1] != NULL ? PyBytes_AsString(bytes[1])
-                                                                                 : NULL};
+    if (good && (bytes[0] != NULL || bytes[1] != NULL || bytes[2] != NULL || files.column_phase)) {
+        files.mask = text_of(bytes[0]);
+        files.calibration = text_of(bytes[1]);
+        files.timewalk = text_of(bytes[2]);
         const slc_status status = slc_io_pixels_tables_open(&files, &s->tables, &error);
         s->flow.tables = s->options.tables = s->tables;
         good = status == SLC_OK;
@@ -223,8 +229,9 @@ static bool take_tables(core_state *state, PyObject *const *values, pixel_setup 
             (void)core_raise(state, status, &error);
         }
     }
-    Py_XDECREF(bytes[0]);
-    Py_XDECREF(bytes[1]);
+    for (int i = 0; i < 3; i++) {
+        Py_XDECREF(bytes[i]);
+    }
     return good;
 }
 
@@ -241,14 +248,15 @@ void pixel_free(void *setup)
     free(s);
 }
 
-/* pixel_open(common, shape, tick_seconds, layout, chips, mask, calibration): see sluice.pixel.open. */
+/* pixel_open(common, shape, tick_seconds, layout, chips, mask, calibration, timewalk,
+ * column_phase): see sluice.pixel.open. */
 PyObject *pixel_open(PyObject *module, PyObject *const *arguments, Py_ssize_t n)
 {
     core_state *state = core_state_of(module);
     opening o;
     unsigned int height = 0, width = 0;
     if (n != 3 + PIXEL_PLACES) {
-        PyErr_SetString(PyExc_TypeError, "pixel_open() takes seven arguments");
+        PyErr_SetString(PyExc_TypeError, "pixel_open() takes nine arguments");
         return NULL;
     }
     pixel_setup *s = calloc(1, sizeof *s);

@@ -8,6 +8,7 @@ import json
 import os
 import subprocess
 import threading
+import warnings
 
 import numpy as np
 import pytest
@@ -307,6 +308,29 @@ def test_energies_and_masks(tmp_path):
     for wrong in ({"mask": listed}, {"calibration": mask}):
         with pytest.raises(sluice.FormatError):
             sluice.pixel.open_clusters(path, **wrong)
+
+
+def test_timewalk(tmp_path):
+    """Hits of one time that come late by their charge are one cluster when they are corrected, by a fit or a table."""
+    path, table = tmp_path / "late.csv", tmp_path / "walk.txt"
+    tot = np.array([4, 5, 10, 40, 200, 2])
+    late = np.where(tot > 3, 100 / np.maximum(tot - 3, 1), 0)
+    path.write_text("toa [ns],x,y,tot\n" + "".join(f"{500 + round(d)},{x},7,{q}\n" for x, (d, q) in enumerate(zip(late, tot))))
+    table.write_text("".join(f"{q} {d!r}\n" for q, d in sorted(zip(tot.tolist(), late.tolist()))))
+    for timewalk in ("c=100,d=3", table):
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore", sluice.DamageWarning)
+            with sluice.pixel.open_clusters(path, time_window="1ns", timewalk=timewalk) as reader:
+                parts = [part.clusters for part in reader]
+                assert reader.totals["uncorrected"] == (1 if timewalk != table else 0)
+        assert [size for part in parts for size in part.size.tolist()] == [6]
+        assert [time for part in parts for time in part.first_time.tolist()] == [500]
+    (batch,) = sluice.pixel.open(path, timewalk=table)
+    assert batch.pixels.time.tolist() == [500] * 6
+    with pytest.raises(sluice.UsageError, match="phases of columns"):
+        list(sluice.pixel.open(path, column_phase=True))
+    with pytest.raises(sluice.FormatError, match="line 1: a timewalk is"):
+        sluice.pixel.open(path, timewalk=path)
 
 
 def test_shapes():

@@ -117,6 +117,28 @@ static slc_status check_options(const slc_io_pixels_options *options, const char
     return SLC_OK;
 }
 
+/* Corrections of times are of what the file has. */
+static slc_status apply_times(slc_io_pixels *file, slc_error *error)
+{
+    slc_io_pixels_tables *tables = file->options.tables;
+    const uint32_t needs = SLC_PIXEL_TIME | SLC_PIXEL_CHARGE;
+    if (tables == NULL || !(tables->timewalk.is_there || tables->has_phases)) {
+        return SLC_OK;
+    }
+    const char *reason = tables->has_phases && strcmp(file->info.format, "tpx3") != 0
+                             ? "phases of columns are those of .tpx3"
+                         : (file->info.with & needs) != needs
+                             ? "a timewalk needs pixels with times and charges"
+                         : !(file->info.tick_seconds > 0)
+                             ? "the file does not tell how long a tick is, which a timewalk in ns needs"
+                             : NULL;
+    if (reason != NULL) {
+        return slc_io_pixels_fail(file, error, SLC_ERR_USAGE, SLC_IO_NO_PLACE, "%s", reason);
+    }
+    slc_io_pixels_timewalk_begin(tables, file->info.tick_seconds);
+    return SLC_OK;
+}
+
 /* What the caller says goes before what the file tells. */
 static slc_status apply_options(slc_io_pixels *file, slc_error *error)
 {
@@ -150,7 +172,7 @@ static slc_status apply_options(slc_io_pixels *file, slc_error *error)
     if (options->tick_seconds > 0 && (file->info.with & SLC_PIXEL_TIME) != 0) {
         file->info.tick_seconds = options->tick_seconds;
     }
-    return SLC_OK;
+    return apply_times(file, error);
 }
 
 /* Exactly one of path and bytes is given. */

@@ -21,6 +21,9 @@ void slc_io_pixels_tables_close(slc_io_pixels_tables *tables)
         free(tables->calibration[i]);
         free(tables->hits[i]);
     }
+    if (tables != NULL) {
+        free(tables->timewalk.points);
+    }
     free(tables);
 }
 
@@ -49,6 +52,10 @@ slc_status slc_io_pixels_tables_open(const slc_io_pixels_table_files *files, slc
     if (status == SLC_OK && files->calibration != NULL) {
         tables->calibrates = true;
         status = slc_io_pixels_calibration_read(files->calibration, tables, error);
+    }
+    tables->has_phases = files->column_phase;
+    if (status == SLC_OK && files->timewalk != NULL) {
+        status = slc_io_pixels_timewalk_read(files->timewalk, tables, error);
     }
     if (status != SLC_OK) {
         slc_io_pixels_tables_close(tables);
@@ -211,6 +218,10 @@ slc_status slc_io_pixels_tables_run(slc_io_pixels_tables *tables, slc_pixels *pi
         keep(pixels, row, to);
         if (tables->finds_hot) {
             status = count_hit(tables, tile, at, error);
+        }
+        if (tables->timewalk.is_there || tables->has_phases) {
+            slc_io_pixels_correct_time(tables, pixels->x[to], pixels->charge[to], &pixels->time[to],
+                                       &counts->uncorrected);
         }
         if (tables->calibrates) {
             calibrate(tables->calibration[tile], at, &pixels->charge[to], &counts->uncalibrated);

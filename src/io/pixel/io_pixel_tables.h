@@ -19,8 +19,27 @@ typedef struct slc_pixel_calibration {
     double a, b, c, t;
 } slc_pixel_calibration;
 
+/* A delay for a ToT, in ns. */
+typedef struct slc_pixel_delay {
+    double tot, ns;
+} slc_pixel_delay;
+
+#define SLC_PIXEL_LONGEST_NS 1e6
+#define SLC_PIXEL_NO_DELAY   INT64_MIN
+enum { SLC_PIXEL_USUAL_TOT = 1 << 12 };
+
+typedef struct slc_pixel_timewalk {
+    bool is_there, is_fit;
+    double c, d; /* of a fit: c / (ToT - d) */
+    slc_pixel_delay *points;
+    size_t n;
+    double tick_ns; /* of the file at hand, and delays in its ticks */
+    int64_t usual[SLC_PIXEL_USUAL_TOT];
+} slc_pixel_timewalk;
+
 struct slc_io_pixels_tables {
-    bool calibrates, finds_hot;
+    bool calibrates, finds_hot, has_phases;
+    slc_pixel_timewalk timewalk;
     uint64_t n_masked, n_calibrated;
     uint32_t n_calibration_tiles, n_hit_tiles;
     uint8_t *mask[SLC_PIXEL_TILE_ALL]; /* of a tile: a bit a pixel */
@@ -60,6 +79,17 @@ slc_status slc_io_pixels_calibration_read(const char *path, slc_io_pixels_tables
 
 /* The energy of a ToT in eV, rounded; false where there is none, or none from 0 to 2^32 - 1 eV. */
 bool slc_pixel_energy(const slc_pixel_calibration *calibration, uint32_t tot, uint32_t *ev);
+
+/* Of a fit or a file; of memory. */
+slc_status slc_io_pixels_timewalk_read(const char *text, slc_io_pixels_tables *tables, slc_error *error);
+slc_status slc_io_pixels_timewalk_parse(const char *text, size_t size, const char *name,
+                                        slc_io_pixels_tables *tables, slc_error *error);
+/* Once for each file; then of each of its pixels, in place. `uncorrected` counts those without a delay. */
+void slc_io_pixels_timewalk_begin(slc_io_pixels_tables *tables, double tick_seconds);
+void slc_io_pixels_correct_time(const slc_io_pixels_tables *tables, uint32_t x, uint32_t tot, int64_t *time,
+                                uint64_t *uncorrected);
+/* The delay of a ToT; false where a fit has none: up to d. */
+bool slc_pixel_delay_of(const slc_pixel_timewalk *walk, uint32_t tot, double *ns);
 
 /* What is known, to pixels and events from `first` and `event` on. */
 slc_status slc_io_pixels_tables_run(slc_io_pixels_tables *tables, slc_pixels *pixels, size_t first,
