@@ -33,7 +33,7 @@ static const slc_cli_choice png_ends = {.verb = "in", .words = (const char *cons
 static const slc_cli_option options_table[] = {
     SLC_PET_FRAME_OPTIONS(check_options),
     {"format", 0, CHOICE(O, format, NAMES_FROM_1("format", slc_pet_list_format_name)), "FORMAT",
-     "FILE is a list of pairs: castor safir siemens yrt gate hdf5; else by its end"},
+     "FILE is a list: castor safir siemens yrt gate hdf5 petsird; else by its end"},
     {"source", 0, TEXT(O, source), "X,Y,Z",
      "where the source is, in mm: tells the first angle, the direction and the ends"},
     SLC_PET_SERIES_OPTION(check_options),
@@ -99,6 +99,10 @@ static int choose(job *j)
         if (flag || (i != 3 && i != 7 && slc_cli_word(COMMAND, of_frames[i]) != NULL)) {
             return slc_cli_wrong(COMMAND, "--%s is of raw frames, and this is a list of pairs", of_frames[i]);
         }
+    }
+    if (o->output == NULL && o->png == NULL &&
+        (slc_cli_word(COMMAND, "range") != NULL || slc_cli_word(COMMAND, "bins") != NULL)) {
+        return slc_cli_wrong(COMMAND, "--range and --bins are of the histograms of --output and --png");
     }
     slc_pet_check_config_default(&j->config);
     j->config.range_ps = o->range_ns * 1000;
@@ -255,6 +259,9 @@ static void put_rows(slc_cli_tree *tree, const char *name, const uint64_t *value
     slc_cli_put_json(tree, name, all);
 }
 
+/* A line is looked at by module: which of its crystals it is from hardly moves it. */
+static const char not_checked[] = "blocks and crystals that are swapped within a module are not looked for";
+
 static void put(const job *j, slc_cli_tree *tree)
 {
     const slc_pet_checked *f = &j->found;
@@ -265,6 +272,7 @@ static void put(const job *j, slc_cli_tree *tree)
     slc_cli_put(tree, "same_module", f->same_module);
     slc_cli_put(tree, "outside", f->outside + j->list.about.no_crystal);
     slc_cli_put(tree, "errors", (uint64_t)f->n_errors);
+    slc_cli_put(tree, "not_checked", not_checked);
     put_findings(j, tree);
     slc_cli_put(tree, "source_mm.x", f->source_mm[0]);
     slc_cli_put(tree, "source_mm.y", f->source_mm[1]);
@@ -296,7 +304,7 @@ static void print(const job *j)
         printf("  %-10s %s\n", slc_pet_finding_name(f->finding[i].kind), f->finding[i].text);
     }
     if (f->n_errors == 0) {
-        printf("no error was found\n");
+        printf("no error was found; %s\n", not_checked);
     }
 }
 
@@ -377,9 +385,7 @@ static int act(const slc_cli_call *call)
     j->options = o;
     const int format = slc_pet_list_format_of(o->format, call->operands[0]);
     j->of_frames = format < 0;
-    int status = !j->of_frames && call->n > 1
-                     ? slc_cli_wrong(COMMAND, "of lists of pairs one is read, and several are named")
-                     : choose(j);
+    int status = !j->of_frames && call->n > 1 ? slc_pet_one_list(COMMAND) : choose(j);
     status = status == SLC_CLI_GO_ON ? process(j, call, format) : status;
     slc_pet_check_close(j->check);
     slc_pet_list_input_close(&j->list);
@@ -400,7 +406,8 @@ const slc_cli_command slc_cmd_pet_check = {
         "wrong: modules that are swapped, mirrored, turned, late, silent, or numbered from another first "
         "one\n"
         "or the other way round. A small source off the middle tells most. Exit status 1 if an error is "
-        "found.\n" SLC_PET_REPLACES,
+        "found.\n"
+        "Blocks and crystals that are swapped within a module are not looked for.\n" SLC_PET_REPLACES,
     .options = options_table,
     .n_options = sizeof options_table / sizeof options_table[0],
     .min_operands = 1,

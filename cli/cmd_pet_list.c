@@ -120,6 +120,13 @@ static int find_formats(list_options *o, const char *path)
                : slc_cli_wrong(COMMAND, "the end of --output %s tells no format: give --to", o->output);
 }
 
+/* Has what is written a place for them? The value of --to, from 1. */
+static bool has_flights(int to)
+{
+    return to == SLC_IO_PET_CASTOR + 1 || to == SLC_IO_PET_YRT + 1 || to == SLC_IO_PET_PETSIRD + 1 ||
+           to == SLC_IO_PET_HDF5 + 1 || to == TO_ARROW;
+}
+
 /* Words that go together, and those that would do nothing. */
 static int check_words(const list_options *o, bool sinogram)
 {
@@ -133,6 +140,13 @@ static int check_words(const list_options *o, bool sinogram)
     }
     if (o->to == 0 && (o->tof != NULL || o->window_ns > 0 || o->prompts)) {
         return slc_cli_wrong(COMMAND, "--tof, --window and --prompts are of what is written: give --to");
+    }
+    if (o->tof != NULL && o->to != 0 && strcmp(o->tof, "none") != 0 && !has_flights(o->to)) {
+        return slc_cli_wrong(COMMAND, "--tof: %s has no place for a resolution of times of flight",
+                             sinogram ? "sinogram" : to_name((size_t)o->to - 1));
+    }
+    if (o->prompts && sinogram && !o->subtract) {
+        return slc_cli_wrong(COMMAND, "--prompts: a sinogram has prompts alone, unless --subtract is given");
     }
     if (slc_pet_factors_wanted(&o->factors) && o->to != SLC_IO_PET_CASTOR + 1) {
         return slc_cli_wrong(COMMAND, "--normalise and --attenuation need --to castor");
@@ -521,7 +535,7 @@ static int process(job *j, char *path)
 static int act(const slc_cli_call *call)
 {
     job j = {.options = call->options};
-    int status = find_formats(call->options, call->operands[0]);
+    int status = call->n == 1 ? find_formats(call->options, call->operands[0]) : slc_pet_one_list(COMMAND);
     status = status == SLC_CLI_GO_ON ? choose(&j) : status;
     status = status == SLC_CLI_GO_ON ? check_files(&j, call->operands) : status;
     status = status == SLC_CLI_GO_ON ? process(&j, call->operands[0]) : status;
@@ -548,7 +562,7 @@ const slc_cli_command slc_cmd_pet_list = {
     .options = options_table,
     .n_options = sizeof options_table / sizeof options_table[0],
     .min_operands = 1,
-    .max_operands = 1,
+    .max_operands = SIZE_MAX,
     .defaults = set_defaults,
     .act = act,
 };

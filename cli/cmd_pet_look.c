@@ -35,7 +35,7 @@ static const slc_cli_option options_table[] = {
     {"output", 'o', OUTPUT_AS(O, output, &png_ends), "FILE", "draw three slices (PNG)"},
     {"image", 0, OUTPUT_AS(O, image, &npy_ends), "FILE", "write all voxels (NPY: z, y, x of f32)"},
     {"format", 0, CHOICE(O, format, NAMES_FROM_1("format", slc_pet_list_format_name)), "FORMAT",
-     "of FILE: castor safir siemens yrt gate hdf5; else by its end"},
+     "of FILE: castor safir siemens yrt gate hdf5 petsird; else by its end"},
     {"tables", 0, INPUT_AS(O, frames.tables, "the tables"), "FILE",
      "its scanner's tables (HDF5), of which the scanner alone is used"},
     {"scanner", 0, TEXT(O, frames.scanner), "NAME",
@@ -71,6 +71,7 @@ typedef struct job {
     slc_pet_coincidences pairs;
     double at_mm[3], tof_ps, seconds;
     slc_pet_measured measured;
+    bool reading, has_times; /* a pair's times are not the same */
     slc_error error;
 } job;
 
@@ -131,12 +132,30 @@ static slc_status open_look(job *j)
     return slc_pet_look_open(&config, &j->look, &j->error);
 }
 
+/* Slices through a point that is in the field of view. */
+static slc_status check_point(job *j)
+{
+    double diameter, length;
+    slc_pet_look_field(j->look, &diameter, &length, NULL);
+    const double *at = j->at_mm;
+    return j->options->at == NULL || (hypot(at[0], at[1]) <= diameter / 2 && fabs(at[2]) <= length / 2)
+               ? SLC_OK
+               : slc_fail(
+                     &j->error, SLC_ERR_USAGE,
+                     "--at %s is outside of the field of view, %.4g mm across and %.4g mm long about the "
+                     "middle: --diameter, --length",
+                     j->options->at, diameter, length);
+}
+
 static slc_status read_pairs(job *j)
 {
     slc_status status = SLC_OK;
     while (status == SLC_OK && !slc_cli_stop(NULL)) {
         slc_columns_reset(&j->pairs);
         status = slc_io_pet_list_read(j->list.list, AT_ONCE, &j->pairs, &j->error);
+        for (size_t i = 0; i < j->pairs.head.size && !j->has_times; i++) {
+            j->has_times = j->pairs.dt_ps[i] != 0;
+        }
         status = status == SLC_OK ? slc_pet_look_add(j->look, &j->pairs, &j->error) : status;
     }
     return status == SLC_END ? SLC_OK : status;
@@ -196,7 +215,12 @@ static slc_status make(job *j)
 {
     const look_options *o = j->options;
     slc_status status = open_look(j);
-    status = status == SLC_OK ? read_pairs(j) : status;
+    status = status == SLC_OK ? check_point(j) : status;
+    if (status != SLC_OK) {
+        return status;
+    }
+    j->reading = true;
+    status = read_pairs(j);
     if (status == SLC_OK && slc_cli_stop(NULL)) {
         return slc_fail(&j->error, SLC_ERR_FORMAT, "interrupted: nothing is written");
     }
@@ -280,6 +304,21 @@ static bool tell(const job *j)
     return printed;
 }
 
+/* Times that are there and not used, and those that are used and not there. */
+static void tell_times(const job *j, const char *path)
+{
+    if (j->has_times && j->tof_ps <= 0 && j->options->tof == NULL) {
+        slc_cli_say("pet look",
+                    "%s has times of flight, which are not used, as it does not tell their resolution: --tof "
+                    "gives it",
+                    path);
+    }
+    if (!j->has_times && j->tof_ps > 0) {
+        slc_cli_say("pet look",
+                    "%s: no pair has a time of flight: all are taken to be in the middle of lines", path);
+    }
+}
+
 static int process(job *j, char *path)
 {
     const look_options *o = j->options;
@@ -294,7 +333,7 @@ static int process(job *j, char *path)
     }
     slc_cli_catch_signals();
     const slc_status made = make(j);
-    if (made == SLC_ERR_USAGE && j->look == NULL) {
+    if (made == SLC_ERR_USAGE && !j->reading) {
         return slc_cli_wrong(COMMAND, "%s", j->error.text);
     }
     if (made != SLC_OK) {
@@ -302,13 +341,14 @@ static int process(job *j, char *path)
         return SLC_CLI_FAILED;
     }
     const bool many = slc_pet_list_input_tell(COMMAND, path, &j->list);
+    tell_times(j, path);
     return tell(j) && !many ? SLC_CLI_DONE : SLC_CLI_FAILED;
 }
 
 static int act(const slc_cli_call *call)
 {
     job j = {.options = call->options};
-    int status = choose(&j);
+    int status = call->n == 1 ? choose(&j) : slc_pet_one_list(COMMAND);
     status = status == SLC_CLI_GO_ON ? process(&j, call->operands[0]) : status;
     slc_pet_look_close(j.look);
     slc_pet_list_input_close(&j.list);
@@ -329,7 +369,7 @@ const slc_cli_command slc_cmd_pet_look = {
     .options = options_table,
     .n_options = sizeof options_table / sizeof options_table[0],
     .min_operands = 1,
-    .max_operands = 1,
+    .max_operands = SIZE_MAX,
     .defaults = set_defaults,
     .act = act,
 };

@@ -50,7 +50,7 @@ static const slc_cli_option options_table[] = {
     {"scanner", 0, TEXT(O, scanner), "NAME",
      "in place of --tables: by name or in words; a wrong name lists all"},
     {"format", 0, CHOICE(O, format, NAMES_FROM_1("format", format_name)), "FORMAT",
-     "of the inputs: castor, safir, siemens, yrt, gate, hdf5; else as they look"},
+     "of the inputs: castor safir siemens yrt gate hdf5 petsird; else as they look"},
     {"source", 0, TEXT(O, source), "WORDS",
      "that was measured: radius=30mm,inner=0mm,length=200mm,x=,y=,z=,mu=0.096"},
     {"edge", 0, LENGTH(O, edge_mm, SLC_CLI_POSITIVE, "a length, as 2mm"), "LENGTH",

@@ -38,6 +38,13 @@ int slc_pet_triple(const slc_cli_command *command, const char *flag, const char 
                   : slc_cli_wrong(command, "%s takes X,Y,Z in mm, as 20,10,5, not '%s'", flag, text);
 }
 
+int slc_pet_one_list(const slc_cli_command *command)
+{
+    return slc_cli_wrong(command,
+                         "of lists of pairs one is read, and several are named: pet run takes several "
+                         "files of frames, of which one list comes");
+}
+
 int slc_pet_list_kept(const slc_cli_command *command, const void *options, const char *path, int format)
 {
     char *part = NULL;

@@ -15,6 +15,9 @@ int slc_pet_list_format_of(int option, const char *path);
 /* "20,10,5". SLC_CLI_GO_ON, or the exit status after a line. */
 int slc_pet_triple(const slc_cli_command *command, const char *flag, const char *text, double triple[3]);
 
+/* That several are named, and how many files come to one: the exit status. */
+int slc_pet_one_list(const slc_cli_command *command);
+
 /* No output of the options replaces a file that the name of a list stands for. */
 int slc_pet_list_kept(const slc_cli_command *command, const void *options, const char *path, int format);
 

@@ -56,6 +56,13 @@ static int format_of(const slc_cli_command *command, const char *list, slc_pet_r
                : slc_cli_wrong(command, "the end of %s %s tells no format: give --format", list, o->output);
 }
 
+/* Those formats whose readers use them. */
+static bool has_flights(int format)
+{
+    return format == SLC_IO_PET_CASTOR || format == SLC_IO_PET_YRT || format == SLC_IO_PET_PETSIRD ||
+           format == SLC_IO_PET_HDF5 || format == SLC_PET_RUN_ARROW;
+}
+
 static int choose_format(const slc_cli_command *command, const char *list, slc_pet_run_job *job)
 {
     const slc_pet_run_options *o = job->options;
@@ -69,6 +76,10 @@ static int choose_format(const slc_cli_command *command, const char *list, slc_p
     if (status == SLC_CLI_GO_ON && o->delayed_ns > 0 && !o->prompts &&
         !slc_pet_run_format_has_delayeds(job->format)) {
         return slc_cli_wrong(command, "%s has no delayeds: add --prompts, or leave out --delayed",
+                             slc_pet_run_format_name((size_t)job->format));
+    }
+    if (status == SLC_CLI_GO_ON && o->tof_ns > 0 && !has_flights(job->format)) {
+        return slc_cli_wrong(command, "--tof: %s has no place for a resolution of times of flight",
                              slc_pet_run_format_name((size_t)job->format));
     }
     return status;
@@ -138,13 +149,6 @@ int slc_pet_run_config_of(const slc_cli_command *command, const char *list, slc_
                                o->rates != NULL || o->rate_plot != NULL || o->dead_time_ns > 0 ||
                                o->randoms != SLC_PET_RUN_RANDOMS_OFF || o->crystal_rates != NULL;
     return status;
-}
-
-/* Those formats whose readers use them. */
-static bool has_flights(int format)
-{
-    return format == SLC_IO_PET_CASTOR || format == SLC_IO_PET_YRT || format == SLC_IO_PET_PETSIRD ||
-           format == SLC_IO_PET_HDF5 || format == SLC_PET_RUN_ARROW;
 }
 
 int slc_pet_run_tables(const slc_cli_command *command, slc_pet_run_job *job)

@@ -324,7 +324,7 @@ static void words_that_do_not_fit(void **state)
         {",flat=module,pitch-y=9mm", "8 flat sides of 54 mm do not fit around a radius of 50 mm"},
         {",flat=module", "flat= and pitch-y= belong together"},
         {",pitch-y=3mm", "flat= and pitch-y= belong together"},
-        {",flat=block,pitch-y=2mm,block-gap=1x0mm", "gaps between blocks around the ring"},
+        {",flat=block,pitch-y=2mm,block-gap=1x0mm", "gaps around the ring are told with flat=module"},
         {",flat=round,pitch-y=2mm", "a scanner cannot be told by \"flat=round"},
         {",flat=block,pitch-y=2mm,block-gap=0x-1mm", "a scanner cannot be told by \"block-gap=0x-1mm"},
         {",layer-gap=1mm", "layer-gap= is of several layers="},

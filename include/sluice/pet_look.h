@@ -60,6 +60,9 @@ typedef struct slc_pet_look_image {
     uint64_t missed;   /* of those used: lines beside the field of view, or with no image left */
     uint64_t checksum; /* of the values */
 } slc_pet_look_image;
+/* The field of view and the voxels as they came to be; any may be NULL. */
+SLC_API void slc_pet_look_field(const slc_pet_look *look, double *diameter_mm, double *length_mm,
+                                double *voxel_mm);
 /* The image of all pairs that were added. On a processor every thread has sums of its own, 8 bytes a voxel;
  * there are no more threads than have them in 1 GiB. SLC_ERR_USAGE without a pair, SLC_ERR_MEMORY,
  * SLC_ERR_UNSUPPORTED where there is no such device. */

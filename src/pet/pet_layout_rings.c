@@ -35,10 +35,10 @@ static slc_status check(const slc_pet_geometry *g, const slc_pet_shape *shape, s
         return slc_fail(error, SLC_ERR_USAGE, "a scanner: flat= and pitch-y= belong together");
     }
     if (shape->flat != SLC_PET_FLAT_MODULES && shape->block_gap_mm[0] > 0) {
-        return slc_fail(
-            error, SLC_ERR_USAGE,
-            "a scanner: gaps between blocks around the ring are those that its radius leaves, but "
-            "with flat=module");
+        return slc_fail(error, SLC_ERR_USAGE,
+                        "a scanner: block-gap=%.6gx%.6gmm: gaps around the ring are told with flat=module; "
+                        "else the radius leaves them, and block-gap=0x%.6gmm is what can be told",
+                        shape->block_gap_mm[0], shape->block_gap_mm[1], shape->block_gap_mm[1]);
     }
     if (shape->layers <= 1 && shape->layer_gap_mm > 0) {
         return slc_fail(error, SLC_ERR_USAGE, "a scanner: layer-gap= is of several layers=");

@@ -380,6 +380,17 @@ static float scale_for(size_t n)
     return scale;
 }
 
+void slc_pet_look_field(const slc_pet_look *look, double *diameter_mm, double *length_mm, double *voxel_mm)
+{
+    const double size[3] = {look->config.diameter_mm, look->config.length_mm, look->config.voxel_mm};
+    double *const to[3] = {diameter_mm, length_mm, voxel_mm};
+    for (int k = 0; k < 3; k++) {
+        if (to[k] != NULL) {
+            *to[k] = size[k];
+        }
+    }
+}
+
 slc_status slc_pet_look_run(slc_pet_look *look, slc_pet_look_image *image, slc_error *error)
 {
     if (look->work.n == 0) {

@@ -28,7 +28,7 @@ want 0
 sed -E 's/^[0-9]+ pairs/N pairs/; s/\((20|19)\.[0-9]+, (10|9)\.[0-9]+, (5|4)\.[0-9]+\)/(P)/' -i out
 want_out <<'T'
 N pairs of 20 modules, 0 delayed; lines meet at (P) mm
-no error was found
+no error was found; blocks and crystals that are swapped within a module are not looked for
 T
 want_silent
 run pet check good.raw --scanner mouse20 -q
@@ -92,7 +92,7 @@ refuse "the scanner must be known: give --tables or --scanner" good.raw
 refuse "--source takes X,Y,Z in mm, as 20,10,5, not '20,10'" good.raw --scanner mouse20 --source 20,10
 refuse "--energies is of raw frames, and this is a list of pairs" list.h5 --energies 400:600
 refuse "--series is of raw frames, and this is a list of pairs" list.h5 --series
-refuse "of lists of pairs one is read, and several are named" list.h5 list.h5
+refuse "of lists of pairs one is read, and several are named: pet run takes several files of frames, of which one list comes" list.h5 list.h5
 refuse "--output list.h5 would overwrite the input list.h5" list.h5 -o list.h5
 refuse "--output bad.cdf would overwrite the input bad.cdf" bad.cdh -o bad.cdf
 

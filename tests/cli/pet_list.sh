@@ -268,4 +268,37 @@ sluice pet list: columns.h5 does not tell when its time began: it is taken to ha
 T
 cmp list/x.cdf run/x.cdf || fail "its times are others"
 
+
+# ---- options that would do nothing ---------------------------------------------------------------------------------------------
+run simulate pet --scanner mouse20 --rate 1e6 --seconds 0.005 --bare -q -o o.raw
+want 0
+for name in o.clm.safir o.l o.csv o.npy; do
+    run pet run o.raw --scanner mouse20 --window 4ns --tof 250ps -o $name
+    want 2
+    grep -q '^sluice pet run: --tof: [a-z]* has no place for a resolution of times of flight; see sluice pet run --help$' err || fail "$name: $(cat err)"
+    run pet run o.raw --scanner mouse20 --window 4ns --tof none -o $name -q
+    want 0
+done
+run pet run o.raw --scanner mouse20 --window 4ns --tof 250ps -o o.h5 -q
+want 0
+refuse_list() {
+    local wanted=$1
+    shift
+    run pet list o.h5 --format hdf5 "$@"
+    want 2
+    echo "sluice pet list: $wanted; see sluice pet list --help" | want_err
+}
+for to in safir siemens gate npy npz sinogram; do
+    refuse_list "--tof: $to has no place for a resolution of times of flight" --to $to --tof 250ps -o x
+done
+refuse_list "--prompts: a sinogram has prompts alone, unless --subtract is given" --to sinogram --prompts -o x
+run pet check o.h5 --range 4ns
+want 2
+echo "sluice pet check: --range and --bins are of the histograms of --output and --png; see sluice pet check --help" | want_err
+for command in "list --format hdf5" "look -o x.png" check; do
+    run pet $command o.h5 o.h5
+    want 2
+    echo "sluice pet ${command%% *}: of lists of pairs one is read, and several are named: pet run takes several files of frames, of which one list comes; see sluice pet ${command%% *} --help" |
+        want_err
+done
 passed

@@ -47,6 +47,19 @@ run pet look p.cdh --scanner mouse20 -o bp.png --at 17,-9,-3 --iterations 0 $loo
 want 0
 grep -q "^made by *back-projection, times of flight of 471 ps; for looking$" out || fail "it said: $(cat out)"
 
+# Times that are there and not used, and those that are used and not there.
+fast="--voxel 5mm --iterations 1 --image q.npy -q"
+run pet look p.lmDat --scanner mouse20 $fast
+want 0
+echo "sluice pet look: p.lmDat has times of flight, which are not used, as it does not tell their resolution: --tof gives it" | want_err
+run pet look p.lmDat --scanner mouse20 --tof none $fast
+want 0
+want_silent
+run pet list p.clm.safir --format safir --scanner mouse20 --to yrt -o none.lmDat -q
+run pet look none.lmDat --scanner mouse20 --tof 471ps $fast
+want 0
+echo "sluice pet look: none.lmDat: no pair has a time of flight: all are taken to be in the middle of lines" | want_err
+
 # ---- what is refused ---------------------------------------------------------------------------------------------------------
 refuse() {
     local wanted=$1
@@ -60,6 +73,10 @@ refuse "--at is of the slices of --output" p.cdh --image x.npy --at 1,2,3
 refuse "--at takes X,Y,Z in mm, as 20,10,5, not '1,2'" p.cdh -o x.png --at 1,2
 refuse "--tof takes a time, as 250ps, or none, not '250'" p.cdh -o x.png --tof 250
 refuse "--tof: p.clm.safir has no times of flight" p.clm.safir --scanner mouse20 -o x.png --tof 250ps
+refuse "--at 41,0,0 is outside of the field of view, 80 mm across and 40 mm long about the middle: --diameter, --length" p.cdh -o x.png --at 41,0,0 \
+    --diameter 80mm --length 40mm --scanner mouse20
+refuse "--at 1,2,30 is outside of the field of view, 80 mm across and 40 mm long about the middle: --diameter, --length" p.cdh -o x.png --at 1,2,30 \
+    --diameter 80mm --length 40mm --scanner mouse20
 refuse "p.lmDat does not tell its scanner: give --tables or --scanner" p.lmDat -o x.png
 refuse "the end of p.raw tells no format of pairs that is read: give --format" p.raw --scanner mouse20 -o x.png
 want_no_file x.png
