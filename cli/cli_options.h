@@ -287,6 +287,7 @@ extern const slc_cli_command slc_cmd_info;
 extern const slc_cli_command slc_cmd_version;
 extern const slc_cli_command slc_cmd_bench;
 extern const slc_cli_command slc_cmd_bench_label;
+extern const slc_cli_command slc_cmd_bench_volume;
 extern const slc_cli_command slc_cmd_bench_cluster;
 extern const slc_cli_command slc_cmd_bench_velo;
 extern const slc_cli_command slc_cmd_bench_cms;

@@ -33,6 +33,7 @@ const slc_cli_command *const slc_cli_commands[] = {
     &slc_cmd_info,
     &slc_cmd_version,
     &slc_cmd_bench_label,
+    &slc_cmd_bench_volume,
     &slc_cmd_bench_cluster,
     &slc_cmd_bench_velo,
     &slc_cmd_bench_cms,

@@ -36,6 +36,7 @@ commands:
   info             tell what is in a file: format, events, banks, frames
   version          version, compiler, instruction sets, kernels, GPUs, formats
   bench label      measure labelling: algorithms, instruction sets, images, GPUs
+  bench volume     measure labelling of volumes: instruction sets, densities
   bench cluster    measure the clustering of sparse pixels
   bench velo       measure the VELO: threads, instruction sets, algorithms
   bench cms        measure the chain of CMS's pixels
@@ -77,7 +78,7 @@ man_options() {
         "$source/docs/sluice.1" | grep -o 'Fl Fl [a-z0-9-]*' | sed 's/Fl Fl //' | sort
 }
 
-for command in velo label cluster cms "pet acquire" "pet run" "pet convert" "pet sort" "pet coincidences" "pet list" "pet calibrate" "pet check" "pet look" "simulate velo" "simulate image" "simulate pixels" "simulate cms" "simulate pet" info version bench "bench label" "bench cluster" "bench velo" "bench cms" "bench pet" "bench gpu"; do
+for command in velo label cluster cms "pet acquire" "pet run" "pet convert" "pet sort" "pet coincidences" "pet list" "pet calibrate" "pet check" "pet look" "simulate velo" "simulate image" "simulate pixels" "simulate cms" "simulate pet" info version bench "bench label" "bench volume" "bench cluster" "bench velo" "bench cms" "bench pet" "bench gpu"; do
     run $command --help
     want 0
     want_silent
