@@ -238,6 +238,7 @@ done
 shared cluster --output o.npy frames.csv
 shared cluster --output o.csv frames.csv
 shared cluster --labels o.csv frames.csv
+shared cluster --write-mask o.txt frames.csv
 for file in o.csv o.json o.npy; do
     shared label --stats $file t.npy
 done
@@ -256,7 +257,7 @@ shared cms --table o.csv $c
 # Every option of these commands that names an output is among them.
 for command in velo cms cluster label; do
     "$sluice" $command --help | sed -n 's/^ *\(-[a-z], \)\?\(--[a-z-]*\) FILE .*/\2/p'
-done | sort -u | grep -vxE -- '--(config|geometry|beam|select|mask|cabling|gains)' >names
+done | sort -u | grep -vxE -- '--(config|geometry|beam|select|mask|cabling|gains|calibration)' >names
 same names <<'W'
 --labels
 --monitor
@@ -267,6 +268,7 @@ same names <<'W'
 --stats
 --table
 --write-accepted
+--write-mask
 W
 # HDF5 says which part it is: one process writes a name, and the others fail before they read.
 rm -f e.h5
