@@ -246,12 +246,13 @@ static void take_measured_tof(job *j)
 static int settle(job *j, const char *path)
 {
     const slc_io_pet_list_about *about = &j->about;
-    if (!j->has_geometry && !about->has_geometry) {
+    if (!j->has_geometry && !about->has_geometry &&
+        !slc_pet_list_scanner_named(COMMAND->name, path, about, &j->geometry)) {
         return about->scanner_file[0] != '\0' ? slc_cli_wrong(COMMAND, "%s; %s does not tell it: %s",
                                                               needs_scanner, path, about->scanner_file)
                                               : slc_cli_wrong(COMMAND, "%s", needs_scanner);
     }
-    if (!j->has_geometry) {
+    if (!j->has_geometry && about->has_geometry) {
         j->geometry = about->geometry;
         slc_pet_list_scanner_tell(COMMAND->name, path, (int)j->from, about);
     }

@@ -104,6 +104,17 @@ void slc_pet_list_scanner_tell(const char *command, const char *path, int format
     }
 }
 
+bool slc_pet_list_scanner_named(const char *command, const char *path, const slc_io_pet_list_about *about,
+                                slc_pet_geometry *geometry)
+{
+    const bool known = about->scanner[0] != '\0' && strchr(about->scanner, '=') == NULL &&
+                       slc_pet_scanner(about->scanner, geometry, NULL) == SLC_OK;
+    if (known) {
+        slc_cli_say(command, "%s names the scanner %s: its geometry is taken", path, about->scanner);
+    }
+    return known;
+}
+
 /* The scanner that a file says: all of it, or its name, if it is known here. */
 static int scanner_of_file(const slc_cli_command *command, slc_pet_list_input *input, const char *path,
                            int format)
@@ -113,10 +124,7 @@ static int scanner_of_file(const slc_cli_command *command, slc_pet_list_input *i
         slc_pet_list_scanner_tell(command->name, path, format, &input->about);
         return SLC_CLI_GO_ON;
     }
-    if (input->about.scanner[0] != '\0' && strchr(input->about.scanner, '=') == NULL &&
-        slc_pet_scanner(input->about.scanner, &input->tables.geometry, NULL) == SLC_OK) {
-        slc_cli_say(command->name, "%s names the scanner %s: its geometry is taken", path,
-                    input->about.scanner);
+    if (slc_pet_list_scanner_named(command->name, path, &input->about, &input->tables.geometry)) {
         return SLC_CLI_GO_ON;
     }
     return input->about.scanner_file[0] != '\0'

@@ -35,6 +35,9 @@ int slc_pet_list_input_open(const slc_cli_command *command, const char *path, in
 /* Of which file the scanner is that the list says, where that is to be told. */
 void slc_pet_list_scanner_tell(const char *command, const char *path, int format,
                                const slc_io_pet_list_about *about);
+/* The scanner that a list names, if it is one that is known here, which is told. */
+bool slc_pet_list_scanner_named(const char *command, const char *path, const slc_io_pet_list_about *about,
+                                slc_pet_geometry *geometry);
 /* What it holds and is not read, and pairs that are none of the scanner; once all was read. True: these are
  * so many that the exit status is to be 1. */
 bool slc_pet_list_input_tell(const slc_cli_command *command, const char *path, slc_pet_list_input *input);

@@ -29,6 +29,20 @@ echo "sluice pet look: a.cdh names the scanner a: that of a.hscan is taken" | wa
 run pet check a.cdh --json
 equal "modules of the description" "$(key out "o['modules']")" 8
 
+# One whose name is known here needs no file: what is written is what the words give.
+run simulate pet --fast --scanner mouse20 --rate 2e6 --seconds 0.01 -o k.raw -q
+want 0
+run pet run k.raw --scanner mouse20 --window 4ns --tof 250ps -o k.cdh -q
+want 0
+run pet list k.cdh -o named.h5 -q
+want 0
+echo "sluice pet list: k.cdh names the scanner mouse20: its geometry is taken" | want_err
+run pet list k.cdh --scanner mouse20 -o words.h5 -q
+want 0
+h5diff named.h5 words.h5 /coincidences || fail "pairs of a named scanner are others"
+[ "$(h5dump -A named.h5 | grep -v 'HDF5 \|named.h5' | grep -v command | cksum)" = "$(h5dump -A words.h5 | grep -v 'HDF5 \|words.h5' | grep -v command | cksum)" ] ||
+    diff <(h5dump -A named.h5) <(h5dump -A words.h5) || fail "a named scanner is another"
+
 # Flat modules are no ideal ring: numbers are the ring's, places those of the table.
 run pet list a.cdh --format castor --scanner $words,flat=module,pitch-y=2.1mm --to castor -o flat -q
 want 0
