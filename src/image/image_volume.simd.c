@@ -482,6 +482,9 @@ static size_t write(const uint64_t *const *rows, size_t n_rows, const uint32_t *
     }
     at_once = at_once && (!far || !apart); /* four rows that leave the caches by themselves are slower */
     far = far && !apart && at_once;
+    if (written == 1 && out[0] == NULL) { /* its runs are counted */
+        return write_rows(rows, 1, 0, 0, labels, width, out, false, n_rows == 2);
+    }
     if (n_rows == 2) {
         return far ? write_rows(rows, 1, 0, 1, labels, width, out, true, true)
                    : write_rows(rows, 1, 0, 1, labels, width, out, false, true);
