@@ -51,7 +51,7 @@ const slc_cli_option slc_label_option_rows[] = {
     {"device-memory", 0, COUNT(O, device_memory, 0, 1 << 24), "MIB",
      "most of a GPU's memory to take, in MiB; 0: what is free"},
     {"volume", 0, FLAG(O, volume), NULL,
-     "pages are slices: label volumes, with --connectivity 6, 18 or 26 (the default)"},
+     "pages, or a folder's images, are slices; --connectivity 6, 18, 26 (default 26)"},
     {"equal", 0, FLAG(O, equal), NULL, "of volumes: components of voxels of one value that is not 0"},
     {"periodic", 0, TEXT(O, periodic), "AXES",
      "of volumes: axes whose first and last voxels are neighbours: x,y,z or some"},

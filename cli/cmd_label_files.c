@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Folders of images as inputs, and an output for each input. */
+#define _GNU_SOURCE /* strverscmp */
 #include "cmd_label_files.h"
 #include "cli_words.h"
 
@@ -63,7 +64,7 @@ static int add(slc_label_files *files, char *name)
 
 static int by_name(const struct dirent **a, const struct dirent **b)
 {
-    return strcmp((*a)->d_name, (*b)->d_name); /* not by the language of the user */
+    return strverscmp((*a)->d_name, (*b)->d_name); /* not by the language of the user; 9 before 10 */
 }
 
 static char *path_of(const char *folder, const char *name)
@@ -226,13 +227,17 @@ static int name_outputs(const slc_label_options *options, slc_label_files *files
     return status;
 }
 
+int slc_label_files_add(slc_label_files *files, const char *operand)
+{
+    return is_kind(operand, S_IFDIR) ? add_folder(files, operand) : add(files, strdup(operand));
+}
+
 int slc_label_files_of(const slc_cli_call *call, slc_label_files *files)
 {
     const slc_label_options *options = call->options;
     int status = SLC_CLI_GO_ON;
     for (int i = 0; i < call->n && status == SLC_CLI_GO_ON; i++) {
-        const char *operand = call->operands[i];
-        status = is_kind(operand, S_IFDIR) ? add_folder(files, operand) : add(files, strdup(operand));
+        status = slc_label_files_add(files, call->operands[i]);
     }
     if (status == SLC_CLI_GO_ON && slc_label_is_pattern(options->output)) {
         status = name_outputs(options, files);

@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * `sluice label --volume`: the pages of each input are the slices of a volume, which is labelled as a whole,
- * or with --stream slice by slice, so that memory does not hold it.
+ * `sluice label --volume`: the pages of each input, or the images of a folder, are the slices of a volume,
+ * which is labelled as a whole, or with --stream slice by slice, so that memory does not hold it.
  */
 #include "cli_tree.h"
 #include "cli_words.h"
 #include "cmd_label.h"
+#include "cmd_label_files.h"
 #include "cmd_label_words.h"
 
 #include <inttypes.h>
@@ -251,10 +252,9 @@ static bool write_closed(volume_job *job, uint32_t input, bool last)
     return true;
 }
 
-static bool push_slice(volume_job *job, uint32_t input, const slc_image *image)
+static bool push_slice(volume_job *job, uint32_t input, const char *path, const slc_image *image)
 {
     slc_label_job *label = job->label;
-    const char *path = label->inputs[input - 1];
     const bool first = job->volume.depth == 0;
     if (!check_slice(job, path, image)) {
         return false;
@@ -288,10 +288,9 @@ static void take_warning(volume_job *job, const slc_io_images *images, uint64_t 
     }
 }
 
-/* The slices of an input into memory, or with --stream into the stream. */
-static bool read_volume(volume_job *job, uint32_t input)
+/* The slices of a file into memory, or with --stream into the stream. */
+static bool read_slices(volume_job *job, uint32_t input, const char *path)
 {
-    const char *path = job->label->inputs[input - 1];
     slc_error *error = &job->label->error;
     slc_io_image_config config;
     slc_io_images *images = NULL;
@@ -300,12 +299,11 @@ static bool read_volume(volume_job *job, uint32_t input)
     slc_io_image_config_default(&config);
     config.volume = true;
     config.labels = job->config.equal;
-    job->volume = (slc_volume){.depth = 0};
     slc_status status = slc_io_images_open(path, &config, &images, error);
     bool good = status == SLC_OK;
     while (good && (status = slc_io_images_next(images, &image, error)) == SLC_OK) {
         take_warning(job, images, &told);
-        good = (job->label->options->stream ? push_slice(job, input, &image)
+        good = (job->label->options->stream ? push_slice(job, input, path, &image)
                                             : take_slice(job, path, &image)) &&
                !slc_cli_interrupted();
     }
@@ -318,6 +316,25 @@ static bool read_volume(volume_job *job, uint32_t input)
         slc_cli_say("label", "%s: as much is to be told of %" PRIu64 " more of its slices", path, told - 1);
     }
     slc_io_images_close(images);
+    return good;
+}
+
+/* An input is a file, or a folder whose images are one volume. */
+static bool read_volume(volume_job *job, uint32_t input)
+{
+    slc_label_files files = {.n = 0};
+    job->volume = (slc_volume){.depth = 0};
+    bool good = slc_label_files_add(&files, job->label->inputs[input - 1]) == SLC_CLI_GO_ON;
+    for (size_t i = 0; i < files.n && good; i++) {
+        const char *path = files.inputs[i], *output = job->label->options->output;
+        if (output != NULL && slc_cli_same_file(path, output)) {
+            slc_cli_say("label", "%s: a slice of the volume, and its output", path);
+            good = false;
+            break;
+        }
+        good = read_slices(job, input, path);
+    }
+    slc_label_files_clear(&files);
     job->volume.voxels = job->voxels;
     return good;
 }

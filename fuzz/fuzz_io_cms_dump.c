@@ -2,6 +2,7 @@
  * Any bytes as dumps of CMS's cabling, gains and positions: as they come, and laid over good ones of the
  * right size, which a fuzzer would need long to make. The first byte chooses the dump, three more the place.
  */
+#include "base/bytes.h"
 #include "cms/cms_stages.h"
 #include "fuzz_cms.h"
 #include "io/cms/io_cms_dump.h"
@@ -17,20 +18,6 @@ enum {
     POSITIONS = 3740 + 112 * PLACES
 };
 
-static void put_u32(uint8_t *at, uint32_t value)
-{
-    for (unsigned i = 0; i < 4; i++) {
-        at[i] = (uint8_t)(value >> 8 * i);
-    }
-}
-
-static void put_f32(uint8_t *at, float value)
-{
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    put_u32(at, bits);
-}
-
 static void make_cabling(uint8_t *to)
 {
     const slc_cms_cable *cables = fuzz_cms_cabling()->cable;
@@ -43,44 +30,44 @@ static void make_cabling(uint8_t *to)
                                    cable->roc,
                                    cable->module};
         for (size_t k = 0; k < sizeof values / sizeof *values; k++) {
-            put_u32(to + 4 * (k * CABLES + e), values[k]);
+            slc_store_u32(to + 4 * (k * CABLES + e), values[k]);
         }
     }
-    put_u32(to + 25 * CABLES, CABLES - 1);
-    put_u32(to + 25 * CABLES + 128, CABLES);
+    slc_store_u32(to + 25 * CABLES, CABLES - 1);
+    slc_store_u32(to + 25 * CABLES + 128, CABLES);
 }
 
 static void make_gains(uint8_t *to)
 {
     for (uint32_t m = 0; m < MODULES; m++) {
-        put_u32(to + 8 + 12 * m, m * 1664);
-        put_u32(to + 12 + 12 * m, (m + 1) * 1664);
-        put_u32(to + 16 + 12 * m, 416);
+        slc_store_u32(to + 8 + 12 * m, m * 1664);
+        slc_store_u32(to + 12 + 12 * m, (m + 1) * 1664);
+        slc_store_u32(to + 16 + 12 * m, 416);
     }
-    put_u32(to + 24032, 80);
-    put_u32(to + 24040, 255);
-    put_u32(to + 24044, 254);
-    put_u32(to + 24048, MODULES * 1664);
+    slc_store_u32(to + 24032, 80);
+    slc_store_u32(to + 24040, 255);
+    slc_store_u32(to + 24044, 254);
+    slc_store_u32(to + 24048, MODULES * 1664);
 }
 
 static void make_positions(uint8_t *to)
 {
     const float common[] = {0.0285f, 0.029f, 0.01f, 0.015f};
     for (size_t i = 0; i < 4; i++) {
-        put_f32(to + 4 * i, common[i]);
+        slc_store_f32(to + 4 * i, common[i]);
     }
-    put_u32(to + 16, PLACES);
+    slc_store_u32(to + 16, PLACES);
     for (size_t m = 0; m < PLACES; m++) {
         uint8_t *at = to + 20 + 112 * m;
         at[0] = 1;
         at[4] = (uint8_t)m;
-        put_u32(at + 8, 0x12100000);
+        slc_store_u32(at + 8, 0x12100000);
         for (size_t i = 0; i < 25; i++) { /* shifts, widths, origin, errors, position, rotation */
-            put_f32(at + 12 + 4 * i, i < 7        ? 0.001f
-                                     : i < 13     ? 0.002f
-                                     : i < 16     ? 3.0f
-                                     : i % 4 == 0 ? 1.0f
-                                                  : 0.0f);
+            slc_store_f32(at + 12 + 4 * i, i < 7        ? 0.001f
+                                           : i < 13     ? 0.002f
+                                           : i < 16     ? 3.0f
+                                           : i % 4 == 0 ? 1.0f
+                                                        : 0.0f);
         }
     }
 }

@@ -3,6 +3,7 @@
  * with every number in turn one that cannot be, it is refused. tests/cli/cms_dumps.sh has the cabling and the
  * gains, and what comes of all three.
  */
+#include "base/bytes.h"
 #include "io/cms/io_cms_dump.h"
 #include "support/cmocka_all.h"
 
@@ -15,20 +16,6 @@ enum { MODULES = 3, MODULE = 112, MODULE_AT = 20, SIZE = 3740 + MODULE * MODULES
 typedef struct dump {
     uint8_t bytes[SIZE];
 } dump;
-
-static void put_u32(uint8_t *at, uint32_t value)
-{
-    for (unsigned i = 0; i < 4; i++) {
-        at[i] = (uint8_t)(value >> 8 * i);
-    }
-}
-
-static void put_f32(uint8_t *at, float value)
-{
-    uint32_t bits;
-    memcpy(&bits, &value, sizeof bits);
-    put_u32(at, bits);
-}
 
 /* Shifts, widths, origin, errors, position: module + number / 1000; a turn by 90 degrees about z. */
 static float number_of(size_t module, size_t i)
@@ -43,18 +30,18 @@ static dump make(void)
     memset(&d, 0xee, sizeof d);
     const float common[] = {0.0285f, 0.029f, 0.01f, 0.015f};
     for (size_t i = 0; i < 4; i++) {
-        put_f32(d.bytes + 4 * i, common[i]);
+        slc_store_f32(d.bytes + 4 * i, common[i]);
     }
-    put_u32(d.bytes + 16, MODULES);
+    slc_store_u32(d.bytes + 16, MODULES);
     for (size_t m = 0; m < MODULES; m++) {
         uint8_t *at = d.bytes + MODULE_AT + MODULE * m;
         at[0] = m < 2;
         at[1] = 1;
         at[4] = (uint8_t)m;
         at[5] = 0;
-        put_u32(at + 8, m < 2 ? 0x12100000U + (uint32_t)m : 0x14000000U);
+        slc_store_u32(at + 8, m < 2 ? 0x12100000U + (uint32_t)m : 0x14000000U);
         for (size_t i = 0; i < NUMBERS; i++) {
-            put_f32(at + 12 + 4 * i, number_of(m, i));
+            slc_store_f32(at + 12 + 4 * i, number_of(m, i));
         }
     }
     return d;
@@ -133,12 +120,12 @@ static void no_number_is_believed_blindly(void **state)
     for (size_t k = 0; k < sizeof impossible / sizeof *impossible; k++) {
         for (size_t i = 0; i < NUMBERS; i++) {
             dump d = make();
-            put_f32(d.bytes + MODULE_AT + MODULE + 12 + 4 * i, impossible[k]);
+            slc_store_f32(d.bytes + MODULE_AT + MODULE + 12 + 4 * i, impossible[k]);
             assert_refused(d.bytes, SIZE, "d: a dump of CMS's positions: module 1: ");
         }
         for (size_t i = 0; i < 4; i++) {
             dump d = make();
-            put_f32(d.bytes + 4 * i, impossible[k]);
+            slc_store_f32(d.bytes + 4 * i, impossible[k]);
             assert_refused(d.bytes, SIZE, "d: a dump of CMS's positions: ");
         }
     }

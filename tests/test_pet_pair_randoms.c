@@ -7,6 +7,7 @@
  */
 #include "support/cmocka_all.h"
 #include "support/pet_sim.h"
+#include "support/pet_small.h"
 
 #include "base/columns.h"
 #include "base/splitmix.h"
@@ -62,17 +63,6 @@ static slc_pet_pair_randoms *run(const slc_pet_pair_randoms_config *config, cons
 
 enum { RINGS = 10, RING = 24, ALL = RINGS * RING, SINGLES = 60000 };
 
-static const slc_pet_geometry small = {.channels = 4,
-                                       .modules = 1,
-                                       .module_rings = 1,
-                                       .blocks_y = 2,
-                                       .blocks_z = 2,
-                                       .crystals_y = 3,
-                                       .crystals_z = 5,
-                                       .radius_mm = 60,
-                                       .pitch_z_mm = 2,
-                                       .depth_mm = 10};
-
 /* Unrelated singles, and pairs of opposite ones; crystals at unequal rates, twice as many from half way on.
  */
 static slc_pet_singles make(uint64_t seed, double mean_ps)
@@ -110,7 +100,7 @@ static const slc_pet_good goods[] = {
 static uint32_t block_of(uint32_t crystal)
 {
     uint32_t module = 0, unit = 0, local = 0;
-    slc_pet_crystal_place(&small, crystal, &module, &unit, &local);
+    slc_pet_crystal_place(&pet_small, crystal, &module, &unit, &local);
     return module * 4 + unit;
 }
 
@@ -184,7 +174,7 @@ static void pairs_come_to_the_estimate(void **state)
         for (int from = 0; from < 2; from++) {
             slc_pet_pair_randoms_config config;
             slc_pet_pair_randoms_config_default(&config);
-            config.geometry = small;
+            config.geometry = pet_small;
             config.prompt.window_ns = 4;
             config.prompt.good = goods[g];
             config.delay_ns = 500;
@@ -215,7 +205,7 @@ static void bins_are_doubled(void **state)
     const slc_pet_singles s = make(8, 8e6);
     slc_pet_pair_randoms_config config;
     slc_pet_pair_randoms_config_default(&config);
-    config.geometry = small;
+    config.geometry = pet_small;
     config.prompt.window_ns = 4000;
     config.delay_ns = 500000;
     config.bin_s = 1e-6;
@@ -224,7 +214,7 @@ static void bins_are_doubled(void **state)
     slc_pet_pair_randoms *p = run(&config, &s, NULL, 1000, &totals);
     assert_true(totals.bin_s == 1e-6 && totals.bins > 30000);
     slc_pet_pair_randoms_close(p);
-    slc_pet_geometry wide = small; /* 2^25 cells are for 26 bins of so many */
+    slc_pet_geometry wide = pet_small; /* 2^25 cells are for 26 bins of so many */
     wide.channels = 64;
     wide.crystals_y = 64;
     wide.crystals_z = 80;
@@ -250,7 +240,7 @@ static void what_cannot_be(void **state)
     slc_error error;
     slc_pet_pair_randoms *p = NULL;
     slc_pet_pair_randoms_config_default(&config);
-    config.geometry = small;
+    config.geometry = pet_small;
     config.bin_s = 1e-7;
     assert_int_equal(slc_pet_pair_randoms_open(&config, &p, &error), SLC_ERR_USAGE);
     config.bin_s = 1;

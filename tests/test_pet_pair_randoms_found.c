@@ -4,6 +4,7 @@
  * are.
  */
 #include "support/cmocka_all.h"
+#include "support/pet_small.h"
 
 #include "base/columns.h"
 #include "base/splitmix.h"
@@ -15,17 +16,6 @@
 #include <stdlib.h>
 
 enum { SINGLES = 60000 };
-
-static const slc_pet_geometry small = {.channels = 4,
-                                       .modules = 1,
-                                       .module_rings = 1,
-                                       .blocks_y = 2,
-                                       .blocks_z = 2,
-                                       .crystals_y = 3,
-                                       .crystals_z = 5,
-                                       .radius_mm = 60,
-                                       .pitch_z_mm = 2,
-                                       .depth_mm = 10};
 
 /* The mean of pairs that are found by chance is that of their crystals, however few singles a bin has. */
 static void found_pairs_are_as_any(void **state)
@@ -42,7 +32,7 @@ static void found_pairs_are_as_any(void **state)
     for (size_t i = 0; i < SINGLES; i++) {
         time += (int64_t)(-log(1 - (double)slc_random_between(&seed, 0, 1)) * 30000);
         s.time_ps[i] = time;
-        s.crystal[i] = slc_random_below(&seed, slc_pet_crystals(&small));
+        s.crystal[i] = slc_random_below(&seed, slc_pet_crystals(&pet_small));
         s.energy_kev[i] = 511;
         if (i > 0 && time - s.time_ps[i - 1] <= 4000 && s.crystal[i] != s.crystal[i - 1]) {
             pairs.time_ps[pairs.head.size] = s.time_ps[i - 1];
@@ -55,7 +45,7 @@ static void found_pairs_are_as_any(void **state)
     for (int few = 0; few < 2; few++) {
         slc_pet_pair_randoms_config config;
         slc_pet_pair_randoms_config_default(&config);
-        config.geometry = small;
+        config.geometry = pet_small;
         config.prompt.window_ns = 4;
         config.bin_s = few != 0 ? 2e-5 : 1; /* about 3 singles of a crystal, or 250 */
         slc_pet_pair_randoms *p = NULL;

@@ -9,6 +9,7 @@
 #include "oracle/pet_rates_oracle.h"
 #include "support/cmocka_all.h"
 #include "support/near.h"
+#include "support/pet_small.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -16,22 +17,10 @@
 
 static const int64_t second = INT64_C(1000000000000);
 
-/* 24 crystals a ring, 10 rings. */
 static slc_pet_rates_config small(void)
 {
-    return (slc_pet_rates_config){.size = sizeof(slc_pet_rates_config),
-                                  .geometry = {.channels = 4,
-                                               .modules = 1,
-                                               .module_rings = 1,
-                                               .blocks_y = 2,
-                                               .blocks_z = 2,
-                                               .crystals_y = 3,
-                                               .crystals_z = 5,
-                                               .radius_mm = 60,
-                                               .pitch_z_mm = 2,
-                                               .depth_mm = 10},
-                                  .window_ns = 5,
-                                  .bin_s = 1};
+    return (slc_pet_rates_config){
+        .size = sizeof(slc_pet_rates_config), .geometry = pet_small, .window_ns = 5, .bin_s = 1};
 }
 
 /* ---- singles ----------------------------------------------------------------------------------- */

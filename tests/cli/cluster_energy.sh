@@ -132,28 +132,20 @@ grep -q 'no hot pixels; again.txt has 3 masked ones' err || fail "again: $(cat e
 [ "$(grep -v '^#' again.txt)" = "$(grep -v '^#' hot.txt | sed 's/ #.*//' | sort -k2n -k1n)" ] || fail "again: $(cat again.txt)"
 python3 -c "import json; i = json.load(open('out'))['inputs'][0]; assert i['masked'] == 900" || fail "json: $(cat out)"
 
-refused() { # MESSAGE ARGS...
-    local message=$1
-    shift
-    run cluster "$@"
-    [ $status -ne 0 ] || fail "'$last' works"
-    grep -qF -- "$message" err || fail "'$last' says $(cat err)"
-    compared=$((compared + 1))
-}
 printf 'x,y\n1,2\n' >plain.csv
 printf '1 2\n3' >cut.txt
-refused 'cut.txt: line 2: the last line has no end: the file is cut' frames.csv --mask cut.txt
-refused 'its pixels have no charges, which a calibration is of' plain.csv --calibration calib
-refused '--calibration is for the features mass, weighted, largest, peak and squared' frames.csv --calibration calib --features size
-refused 'four files are needed, of a, b, c and t, not 2' frames.csv --calibration calib/caliba.txt,calib/calibb.txt
-refused 'a folder without caliba.txt' frames.csv --calibration .
-refused '--write-mask does not go with --part' frames.csv --write-mask m%p.txt --part 1/2 -o part%p.h5
-refused "the clusters have no column 'energy_kev'" frames.csv --filter 'energy_kev>1'
-refused 'nowhere/m.txt' frames.csv --write-mask nowhere/m.txt
+want_refused 'cut.txt: line 2: the last line has no end: the file is cut' cluster frames.csv --mask cut.txt
+want_refused 'its pixels have no charges, which a calibration is of' cluster plain.csv --calibration calib
+want_refused '--calibration is for the features mass, weighted, largest, peak and squared' cluster frames.csv --calibration calib --features size
+want_refused 'four files are needed, of a, b, c and t, not 2' cluster frames.csv --calibration calib/caliba.txt,calib/calibb.txt
+want_refused 'a folder without caliba.txt' cluster frames.csv --calibration .
+want_refused '--write-mask does not go with --part' cluster frames.csv --write-mask m%p.txt --part 1/2 -o part%p.h5
+want_refused "the clusters have no column 'energy_kev'" cluster frames.csv --filter 'energy_kev>1'
+want_refused 'nowhere/m.txt' cluster frames.csv --write-mask nowhere/m.txt
 grep -q 'hot pixels' err && fail "a mask that was not written is told: $(cat err)"
 printf 'x,y\n' >nothing.csv
 run cluster nothing.csv --write-mask never.txt
 [ $status -ne 0 ] && [ ! -e never.txt ] || fail "a mask of nothing: $(cat err)"
 head -3 calib/calibt.txt >short.txt
-refused 'short.txt: 64 x 3 numbers, where calib/caliba.txt has 64 x 48' frames.csv --calibration calib/caliba.txt,calib/calibb.txt,calib/calibc.txt,short.txt
+want_refused 'short.txt: 64 x 3 numbers, where calib/caliba.txt has 64 x 48' cluster frames.csv --calibration calib/caliba.txt,calib/calibb.txt,calib/calibc.txt,short.txt
 echo "$compared comparisons"

@@ -86,20 +86,12 @@ import json, sys; from tool import *
 i = json.load(open('out'))['inputs'][0]
 sys.exit((i['other_chips'], i['pixels']) != (sum(h[0] == 3 for h in make('again.tpx3')), sum(h[0] < 3 for h in make('again.tpx3'))))" || fail "counts: $(cat out)"
 
-refused() { # MESSAGE ARGS...
-    local message=$1
-    shift
-    run cluster "$@"
-    [ $status -ne 0 ] || fail "'$last' works"
-    grep -qF -- "$message" err || fail "'$last' says $(cat err)"
-    compared=$((compared + 1))
-}
 printf '0 0 0\n0 9 9\n' >twice.txt
-refused 'twice.txt: line 2: chip 0 is there twice' four.tpx3 --layout twice.txt
-refused '--layout is quad, row or a file' four.tpx3 --layout square
-refused '--chip takes numbers of chips from 0 to 255' four.tpx3 --chip 256
-refused '--chip takes numbers' four.tpx3 --chip 3-1
-refused '--chip takes numbers' four.tpx3 --chip 1,
+want_refused 'twice.txt: line 2: chip 0 is there twice' cluster four.tpx3 --layout twice.txt
+want_refused '--layout is quad, row or a file' cluster four.tpx3 --layout square
+want_refused '--chip takes numbers of chips from 0 to 255' cluster four.tpx3 --chip 256
+want_refused '--chip takes numbers' cluster four.tpx3 --chip 3-1
+want_refused '--chip takes numbers' cluster four.tpx3 --chip 1,
 printf 'x,y\n1,2\n' >list.csv
-refused 'of the formats, .tpx3 alone tells of chips' list.csv --layout quad
+want_refused 'of the formats, .tpx3 alone tells of chips' cluster list.csv --layout quad
 echo "$compared comparisons"

@@ -84,24 +84,15 @@ few='-q --time-window 2ticks --features size,times'
     grep -q '"uncorrected": 20' out || fail "json: $(cat out)"
 }
 
-refused() { # MESSAGE ARGS...
-    local message=$1
-    shift
-    rm -f never.csv
-    run cluster "$@" -o never.csv
-    [ $status -ne 0 ] || fail "'$last' works"
-    grep -qF -- "$message" err || fail "'$last' says $(cat err)"
-    want_no_file never.csv
-}
 printf '1 2\n5 1\n3 4\n' >falls.txt
 printf '1 2\n5 1' >cut.txt
 printf 'x,y\n1,2\n' >plain.csv
-refused 'falls.txt: line 3: ToT is to rise from line to line' walk.tpx3 --timewalk falls.txt
-refused 'cut.txt: line 2: the last line has no end: the file is cut' walk.tpx3 --timewalk cut.txt
-refused 'c=1;d=2' walk.tpx3 --timewalk 'c=1;d=2'
-refused "a timewalk of 'c=1e9,d=2': c and d are numbers up to 1e6" walk.tpx3 --timewalk c=1e9,d=2
-refused 'a timewalk needs pixels with times and charges' plain.csv --timewalk c=1,d=2
-refused 'phases of columns are those of .tpx3' list.csv --column-phase
-
-refused 'the file does not tell how long a tick is, which a timewalk in ns needs' list.csv --time-window 2ticks --timewalk c=1,d=2
+want_refused 'falls.txt: line 3: ToT is to rise from line to line' cluster walk.tpx3 --timewalk falls.txt -o never.csv
+want_refused 'cut.txt: line 2: the last line has no end: the file is cut' cluster walk.tpx3 --timewalk cut.txt -o never.csv
+want_refused 'c=1;d=2' cluster walk.tpx3 --timewalk 'c=1;d=2' -o never.csv
+want_refused "a timewalk of 'c=1e9,d=2': c and d are numbers up to 1e6" cluster walk.tpx3 --timewalk c=1e9,d=2 -o never.csv
+want_refused 'a timewalk needs pixels with times and charges' cluster plain.csv --timewalk c=1,d=2 -o never.csv
+want_refused 'phases of columns are those of .tpx3' cluster list.csv --column-phase -o never.csv
+want_refused 'the file does not tell how long a tick is, which a timewalk in ns needs' cluster list.csv --time-window 2ticks --timewalk c=1,d=2 -o never.csv
+want_no_file never.csv
 echo "$compared comparisons"

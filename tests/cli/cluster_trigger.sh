@@ -189,21 +189,13 @@ run info plain.tpx3
 grep -q 'tdc1 rise *300' out || fail "info: $(cat out)"
 
 # What does not go.
-refused() { # MESSAGE ARGS...
-    local message=$1
-    shift
-    run cluster "$@"
-    [ $status -ne 0 ] || fail "'$last' works"
-    grep -qF -- "$message" err || fail "'$last' says $(cat err)"
-    compared=$((compared + 1))
-}
 printf 'x,y,time [ns]\n1,2,3\n' >list.csv
-refused 'of the formats, .tpx3 alone has triggers' list.csv --trigger tdc1-rise
-refused '--accept is a time since --trigger, which is not given' plain.tpx3 --accept 0:1us
-refused '--accept takes two times, as in 0:30us' plain.tpx3 --trigger tdc1-rise --accept 30us
-refused '--accept takes a time and a later one' plain.tpx3 --trigger tdc1-rise --accept 3us:2us
-refused "--accept takes a time such as 100ns" plain.tpx3 --trigger tdc1-rise --accept 0:x
-refused '--trigger needs the feature times' plain.tpx3 --trigger tdc1-rise --features size
-refused '--trigger does not go with --part' plain.tpx3 --trigger tdc1-rise --part 1/2 -o part.h5
-refused "--trigger takes" plain.tpx3 --trigger tdc3
+want_refused 'of the formats, .tpx3 alone has triggers' cluster list.csv --trigger tdc1-rise
+want_refused '--accept is a time since --trigger, which is not given' cluster plain.tpx3 --accept 0:1us
+want_refused '--accept takes two times, as in 0:30us' cluster plain.tpx3 --trigger tdc1-rise --accept 30us
+want_refused '--accept takes a time and a later one' cluster plain.tpx3 --trigger tdc1-rise --accept 3us:2us
+want_refused "--accept takes a time such as 100ns" cluster plain.tpx3 --trigger tdc1-rise --accept 0:x
+want_refused '--trigger needs the feature times' cluster plain.tpx3 --trigger tdc1-rise --features size
+want_refused '--trigger does not go with --part' cluster plain.tpx3 --trigger tdc1-rise --part 1/2 -o part.h5
+want_refused "--trigger takes" cluster plain.tpx3 --trigger tdc3
 echo "$compared comparisons"

@@ -48,6 +48,15 @@ want_no_out() {
     [ ! -s out ] || fail "'$last' printed: $(head -n 3 out)"
 }
 
+want_refused() { # MESSAGE ARGS...: sluice fails with these arguments, and its words have MESSAGE.
+    local message=$1
+    shift
+    run "$@"
+    compared=$((compared + 1))
+    [ $status -ne 0 ] || fail "'$last' works"
+    grep -qF -- "$message" err || fail "'$last' says $(cat err)"
+}
+
 want_no_file() { # PATTERN...: none of them may exist
     local name
     for name in "$@"; do

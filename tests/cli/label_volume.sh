@@ -128,6 +128,12 @@ def volumes(kind, name):
     assert (row["width"], row["height"], row["depth"], row["components"]) == (w, h, d, flood(kind, 3, 1)[1])
     assert found["connectivity"] == 26 and row["seconds"] > 0
 
+# Slices in files of their own, in an order that their names have as numbers alone: 8, 9, 10 …
+def slices(kind, folder):
+    d, h, w = shape_of(kind)
+    for z, plane in enumerate(values(kind)):
+        open("%s/s%d.pgm" % (folder, z + 8), "wb").write(b"P5 %d %d 255\n" % (w, h) + bytes(v for row in plane for v in row))
+
 globals()[sys.argv[1]](*sys.argv[2:])
 P
 tool() { /usr/bin/python3 tool.py "$@" || fail "tool.py $*"; }
@@ -180,6 +186,24 @@ want 0
 tool check a again.npy 3 1
 "$sluice" label --volume - -q -o again.npy <a.nii.gz || fail "standard input"
 tool check a again.npy 3 1
+
+mkdir folder
+tool slices c folder
+run label --volume folder -q -o labels.npy
+want 0
+want_silent
+tool check c labels.npy 3 1
+run label --volume --stream folder -q --stats s.csv
+want 0
+tool order c s.csv 3 ""
+run label --volume folder -q -o folder/s9.npy
+want 0
+run label --volume folder -q -o folder/s9.npy
+want 1
+grep -qF 'folder/s9.npy: a slice of the volume, and its output' err || fail "$(cat err)"
+run label --volume folder -q -o labels.npy
+want 1
+grep -qF 'folder/s9.npy: slice 2 is 3x2 of u32' err || fail "$(cat err)"
 
 run label --volume a.npy -q --stats a.csv --features area,box,centroid,second
 want 0
