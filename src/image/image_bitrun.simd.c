@@ -182,6 +182,31 @@ static inline void compare(slc_bitrun_strip *strip, const uint64_t *bits, const 
     (void)finish(&up, strip->upper_bits);
 }
 
+/* A row of one word, without carries and in registers. */
+static inline void compare_word(slc_bitrun_strip *strip, uint64_t c, uint64_t u, bool eight)
+{
+    const uint64_t c_left = c << 1, u_left = u << 1, u_right = u >> 1;
+    const uint64_t last = c & ~(c >> 1), above = u & ~u_left;
+    const uint64_t free = c & ~(eight ? u | u_left | u_right : u);
+    const uint64_t is_free = free & ~(free + (c & ~c_left)) & last;
+    const uint64_t gap = u_left & ~u & (eight ? ~(uint64_t)0 : c_left);
+    const uint64_t joins = (gap + (c & ~u)) & above & (eight ? ~(uint64_t)0 : c);
+    const uint64_t begin = eight ? u_right & ~u : above, end = last << (eight ? 2 : 1);
+    const uint64_t group = ((~last + (begin & ~last) + 1) | begin) & last;
+    const uint64_t used = ((~above + (end & ~above)) | end) & above;
+    const size_t n_runs = bits_count(last), n_upper = bits_count(above);
+    uint64_t cur = bits_extract(group | is_free << 1, last | last << 1);
+    uint64_t up = bits_extract(used | joins << 1, above | above << 1);
+    /* Second bits that lie behind the word are the last. */
+    cur |= is_free >> 63 != 0 ? (uint64_t)1 << (2 * n_runs - 1) : 0;
+    up |= joins >> 63 != 0 ? (uint64_t)1 << (2 * n_upper - 1) : 0;
+    strip->cur_bits[0] = cur;
+    strip->upper_bits[0] = up | (n_upper < 32 ? (uint64_t)1 << 2 * n_upper : 0);
+    strip->upper_bits[1] = n_upper < 32 ? 0 : 1;
+    strip->cur_bits[1] = strip->upper_bits[2] = 0;
+    strip->n_runs = n_runs;
+}
+
 /* ---- labels of runs ------------------------------------------------------------------------------ */
 
 static inline uint32_t root(const uint32_t *parent, uint32_t label)
@@ -248,6 +273,24 @@ static void give(slc_bitrun_strip *strip)
     strip->fresh = fresh;
 }
 
+/* Takes and gives if all runs of both rows, and one more above, are one vector. */
+static inline void pass_on(slc_bitrun_strip *strip)
+{
+    const uint64_t begins = first_bits(strip->cur_bits, 0) & ~(uint64_t)1;
+    const mask32 is_new = mask32_of_bits(second_bits(strip->cur_bits, 0));
+    const u32v none = u32v_set(0), ids = u32v_iota(strip->fresh);
+    const u32v before = u32v_previous(none, u32v_load(strip->upper));
+    (void)u32v_pack(strip->used, before, mask32_of_bits(first_bits(strip->upper_bits, 0)));
+    const u32v taken = u32v_permute(u32v_load(strip->used), u32v_rank(begins));
+    const u32v labels = u32v_select(is_new, u32v_expand(ids, is_new), taken);
+    u32v_store(strip->runs, labels);
+    u32v_store(strip->parent + strip->fresh, ids);
+    strip->fresh += (uint32_t)mask32_count(is_new);
+    const uint64_t same = mask32_bits(u32v_eq(labels, u32v_previous(none, labels)));
+    strip->same[0] = (uint32_t)same & ((1U << strip->n_runs) - 2);
+    strip->same[1] = 0;
+}
+
 static void row(slc_bitrun_strip *strip, const uint64_t *bits, const uint64_t *upper)
 {
     uint64_t any = 0;
@@ -259,14 +302,22 @@ static void row(slc_bitrun_strip *strip, const uint64_t *bits, const uint64_t *u
         strip->same[0] = strip->same[1] = 0;
         return;
     }
-    if (strip->connectivity == 8) {
+    if (strip->words == 1 && strip->connectivity == 8) {
+        compare_word(strip, bits[0], upper[0], true);
+    } else if (strip->words == 1) {
+        compare_word(strip, bits[0], upper[0], false);
+    } else if (strip->connectivity == 8) {
         compare(strip, bits, upper, true);
     } else {
         compare(strip, bits, upper, false);
     }
     unite(strip);
-    take(strip);
-    give(strip);
+    if (strip->n_upper < SIMD_LANES && strip->n_runs <= SIMD_LANES && SIMD_LANES < 32) {
+        pass_on(strip);
+    } else {
+        take(strip);
+        give(strip);
+    }
 }
 
 /* ---- features -------------------------------------------------------------------------------------- */
