@@ -6,6 +6,7 @@
 #include "cli_options.h"
 #include "cli_words.h"
 #include "cmd_label_files.h"
+#include "cmd_label_mask.h"
 #include "cmd_label_words.h"
 
 #include <stdlib.h>
@@ -34,10 +35,20 @@ const slc_cli_option slc_label_option_rows[] = {
      "which, with commas, or all (default area,box,first,centroid)"},
     {"preview", 0, OUTPUT_AS(O, preview, WORDS(".png")), "FILE",
      "write the first page's components in colours: .png"},
+    {"write-mask", 0, OUTPUT_AS(O, write_mask, ENDS_OR(".tiff", ".npy", ".tif", ".png", ".pgm")), "FILE",
+     "write what is kept as 255, all else as 0: .npy .tif .png .pgm"},
     {"connectivity", 0, COUNT(O, connectivity, 0, 0), "N",
      "4 (edges) or 8 (edges and corners); the background has the other"},
     {"threshold", 0, TEXT(O, threshold), "T",
-     "pixels at or above are foreground; otsu: found for each page (default 1)"},
+     "foreground: at or above T, or a band LO:HI; otsu: found for a page (default 1)"},
+    {"hysteresis", 0, TEXT(O, hysteresis), "LO:HI",
+     "foreground: components of pixels at or above LO with one at or above HI"},
+    {"mask", 0, INPUT_AS(O, mask, "an image"), "FILE",
+     "of every page, only pixels where this image is above 0 are foreground"},
+    {"fill-holes", 0, FLAG(O, fill_holes), NULL,
+     "holes become foreground: background that does not reach the border"},
+    {"max-hole", 0, COUNT(O, max_hole, 0, 0), "N",
+     "with --fill-holes: only holes of up to so many pixels; 0: all"},
     {"inverse", 0, FLAG(O, inverse), NULL, "label the background instead of the foreground"},
     {"min-area", 0, COUNT(O, min_area, 0, 0), "N", "drop components with fewer pixels"},
     {"max-area", 0, COUNT(O, max_area, 0, 0), "N", "drop components with more pixels; 0: none"},
@@ -79,16 +90,6 @@ void slc_label_defaults(void *at)
 
 /* ---- values ------------------------------------------------------------------------------------ */
 
-static int choose_threshold(slc_label_job *job)
-{
-    const char *text = job->options->threshold;
-    job->setup.otsu = text != NULL && strcmp(text, "otsu") == 0;
-    if (text != NULL && !job->setup.otsu && !slc_cli_real(text, &job->config.threshold)) {
-        return slc_cli_wrong(COMMAND, "--threshold takes a number or otsu, not '%s'", text);
-    }
-    return SLC_CLI_GO_ON;
-}
-
 static int check_algorithm(const char *name, bool gpu)
 {
     const bool known = strcmp(name, "auto") == 0 || slc_label_algorithm(name, gpu) != SIZE_MAX;
@@ -112,7 +113,8 @@ static int check_stream(const slc_label_options *options)
 
 bool slc_label_has_files(const slc_label_options *options)
 {
-    return options->output != NULL || options->stats != NULL || options->preview != NULL;
+    return options->output != NULL || options->stats != NULL || options->preview != NULL ||
+           options->write_mask != NULL;
 }
 
 /* Does anything tell how many pixels there are? JSON and the table do, and the pages of an HDF5 file. */
@@ -167,7 +169,7 @@ static int choose_config(slc_label_job *job)
                              (unsigned long long)options->min_area, (unsigned long long)max_area);
     }
     int status = check_device(options);
-    status = status == SLC_CLI_GO_ON ? choose_threshold(job) : status;
+    status = status == SLC_CLI_GO_ON ? slc_label_mask_choose(job) : status;
     if (status == SLC_CLI_GO_ON && options->stats == NULL && slc_cli_word(COMMAND, "features") != NULL) {
         status = slc_cli_wrong(COMMAND, "--features needs --stats, where they go");
     }
@@ -218,6 +220,9 @@ bool slc_label_open_outputs(slc_label_job *job)
     if (status == SLC_OK && options->preview != NULL) {
         status = slc_io_image_writer_open(options->preview, true, &job->preview_writer, &job->error);
     }
+    if (status == SLC_OK && options->write_mask != NULL) {
+        status = slc_io_image_writer_open(options->write_mask, false, &job->mask_writer, &job->error);
+    }
     if (status == SLC_OK && options->stats != NULL) {
         status = slc_label_stats_open(job);
     }
@@ -246,6 +251,7 @@ bool slc_label_close_outputs(slc_label_job *job, bool good)
     if (good && job->options->part.n > 1 && job->n_pages == 0) { /* an image has one page at least */
         (void)close_writer(job, &job->image_writer, job->options->output, false);
         (void)close_writer(job, &job->preview_writer, job->options->preview, false);
+        (void)close_writer(job, &job->mask_writer, job->options->write_mask, false);
     }
     if (job->outputs != NULL) { /* each was closed with its input, or that did not end */
         (void)close_writer(job, &job->image_writer, NULL, false);
@@ -253,6 +259,7 @@ bool slc_label_close_outputs(slc_label_job *job, bool good)
         good = close_writer(job, &job->image_writer, job->options->output, good);
     }
     good = close_writer(job, &job->preview_writer, job->options->preview, good);
+    good = close_writer(job, &job->mask_writer, job->options->write_mask, good);
     if (slc_label_stats_close(job, good) != SLC_OK && good) {
         slc_cli_say("label", "%s", job->error.text);
         good = false;
@@ -278,7 +285,7 @@ static int open_flow(slc_label_job *job)
     config.keep_going = config.signals_to_reader = true;
     config.stop = slc_cli_stop;
     job->setup.config = &job->config;
-    job->setup.labels = options->output != NULL || options->preview != NULL;
+    job->setup.labels = options->output != NULL || options->preview != NULL || options->write_mask != NULL;
     job->setup.inverse = options->inverse;
     job->setup.pages_alone = options->stream;
     const slc_status status = slc_flow_open(&config, &slc_flow_image, &job->setup, &job->flow, &job->error);
@@ -294,7 +301,8 @@ static int open_flow(slc_label_job *job)
 
 static int process(slc_label_job *job)
 {
-    const int status = open_flow(job);
+    int status = slc_label_mask_read(job);
+    status = status == SLC_CLI_GO_ON ? open_flow(job) : status;
     if (status != SLC_CLI_GO_ON) {
         return status;
     }
@@ -341,6 +349,7 @@ void slc_label_end(slc_label_job *job)
         free(job->pages[i].fault);
     }
     free(job->pages);
+    free(job->within_pixels);
     free(job);
 }
 

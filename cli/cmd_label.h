@@ -4,6 +4,7 @@
  * cmd_label.c        options, opening and closing, exit status
  * cmd_label_files.c  folders as inputs, an output for each input
  * cmd_label_job.c    what is done with pages
+ * cmd_label_mask.c   what becomes foreground, and the mask that is written
  * cmd_label_stats.c  features as CSV, JSON and HDF5
  * cmd_label_print.c  what it prints
  * cmd_label_volume.c --volume, from the options to what is printed
@@ -20,12 +21,13 @@
 
 typedef struct slc_label_options {
     const char *output, *stats, *preview, *algorithm, *threshold, *simd, *device, *periodic;
+    const char *hysteresis, *mask, *write_mask;
     slc_cli_results results;
-    uint64_t connectivity, threads, min_area, max_area, device_memory;
+    uint64_t connectivity, threads, min_area, max_area, device_memory, max_hole;
     uint32_t features;
     int border;
     slc_cli_part part;
-    bool inverse, stream, volume, equal, json, quiet;
+    bool inverse, stream, volume, equal, json, quiet, fill_holes;
 } slc_label_options;
 
 /* One page's result. */
@@ -57,6 +59,9 @@ typedef struct slc_label_job {
     const char *command_line;
     slc_image_label_config config;
     slc_flow_image_setup setup;
+    slc_image_mask_config mask_config; /* of setup.mask */
+    slc_image within;                  /* of setup.within */
+    char *within_pixels;
     slc_flow *flow;
     bool narrow; /* the label file has 16 bits */
     /* Of the rows: all that the labeller fills (a summary needs areas), and those that are written. */
@@ -65,7 +70,7 @@ typedef struct slc_label_job {
     slc_label_rows rows;
     char **outputs;         /* the label file of each input, NULL: one for all */
     uint64_t failed_inputs; /* of those with a file each: which then have none */
-    slc_io_writer *image_writer, *preview_writer;
+    slc_io_writer *image_writer, *preview_writer, *mask_writer;
     slc_label_stats *stats;
     slc_label_page *pages;
     size_t n_pages, page_capacity;
@@ -81,7 +86,7 @@ typedef struct slc_label_job {
 } slc_label_job;
 
 /* The command line, which `sluice-mpi label` has, too. */
-enum { SLC_LABEL_OPTION_ROWS = 25 };
+enum { SLC_LABEL_OPTION_ROWS = 30 };
 extern const slc_cli_option slc_label_option_rows[];
 void slc_label_defaults(void *options);
 

@@ -187,7 +187,8 @@ static int check_names(const slc_label_files *files, entry *entries)
 
 static int check_overwriting(const slc_label_files *files, entry *entries, const slc_label_options *options)
 {
-    const char *const others[] = {options->stats, options->preview};
+    const char *const others[] = {options->stats, options->preview, options->write_mask};
+    static const char *const words[] = {"stats", "preview", "write-mask"};
     size_t n = 0;
     for (size_t i = 0; i < files->n; i++) {
         n += look(files->inputs[i], i, &entries[n]) ? 1 : 0;
@@ -202,10 +203,10 @@ static int check_overwriting(const slc_label_files *files, entry *entries, const
             return slc_cli_wrong(COMMAND, "--output: %s would overwrite the input %s", files->outputs[i],
                                  met->name);
         }
-        for (size_t k = 0; k < 2; k++) {
+        for (size_t k = 0; k < 3; k++) {
             if (others[k] != NULL && slc_cli_same_file(files->outputs[i], others[k])) {
-                return slc_cli_wrong(COMMAND, "--output and --%s name the same file, %s",
-                                     k == 0 ? "stats" : "preview", others[k]);
+                return slc_cli_wrong(COMMAND, "--output and --%s name the same file, %s", words[k],
+                                     others[k]);
             }
         }
     }

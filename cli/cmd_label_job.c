@@ -5,6 +5,7 @@
  * depend on how many components there are.
  */
 #include "cmd_label.h"
+#include "cmd_label_mask.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -40,9 +41,11 @@ static bool complain_page(const slc_label_job *job, const slc_label_page *page, 
 static void tell_threshold(slc_label_job *job, const slc_label_page *page)
 {
     const unsigned bits = page->type == SLC_IMAGE_U8 ? 8 : page->type == SLC_IMAGE_U16 ? 16 : 0;
-    if (bits > 0 && !job->setup.otsu && !job->told_threshold && page->threshold >= (double)(1U << bits)) {
+    const double least = job->mask_config.rule == SLC_IMAGE_RULE_HYSTERESIS ? job->mask_config.high
+                                                                            : page->threshold;
+    if (bits > 0 && !job->setup.otsu && !job->told_threshold && least >= (double)(1U << bits)) {
         slc_cli_say("label", "%s: page %u: no pixel of %u bits is at or above the threshold of %g",
-                    job->inputs[page->input - 1], (unsigned)page->page, bits, page->threshold);
+                    job->inputs[page->input - 1], (unsigned)page->page, bits, least);
         job->told_threshold = true;
     }
 }
@@ -117,6 +120,9 @@ static bool write_labels(slc_label_job *job, const slc_flow_image_result *result
                         .type = SLC_IMAGE_U32};
     if (job->preview_writer != NULL && job->n_pages == 1 &&
         slc_io_image_writer_add(job->preview_writer, &labels, &job->error) != SLC_OK) {
+        return complain(job);
+    }
+    if (job->mask_writer != NULL && slc_label_mask_write(job, result) != SLC_OK) {
         return complain(job);
     }
     if (job->options->output == NULL) {

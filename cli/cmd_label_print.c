@@ -5,6 +5,7 @@
 #include "cmd_label_words.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdio.h>
 
 #define PAGE(member) FIELD(slc_label_page, member)
@@ -33,6 +34,17 @@ static void put_page(slc_cli_tree *tree, const slc_label_job *job, const slc_lab
     slc_cli_put(&row, ".ms", 1e3 * page->seconds);
 }
 
+/* What is foreground. */
+static void put_rule(slc_cli_tree *tree, const slc_label_job *job)
+{
+    static const char *const rules[SLC_IMAGE_RULES] = {"least", "band", "hysteresis"};
+    const slc_image_mask_config *mask = &job->mask_config;
+    slc_cli_put(tree, "rule", rules[mask->rule]);
+    slc_cli_put(tree, "high", mask->rule == SLC_IMAGE_RULE_LEAST ? (double)NAN : mask->high);
+    slc_cli_put(tree, "mask", job->options->mask);
+    slc_cli_put(tree, "max_hole", mask->max_hole_area);
+}
+
 static bool print_tree(const slc_label_job *job)
 {
     const slc_label_options *options = job->options;
@@ -57,6 +69,7 @@ static bool print_tree(const slc_label_job *job)
     }
     slc_cli_put(&tree, "simd", slc_simd_name(job->config.exec.target));
     slc_cli_put(&tree, "connectivity", options->connectivity);
+    put_rule(&tree, job);
     slc_cli_put(&tree, "inverse", options->inverse);
     slc_cli_put(&tree, "stream", options->stream);
     slc_cli_put(&tree, "partial", job->partial);

@@ -7,6 +7,7 @@
 #include "cli_words.h"
 #include "cmd_label.h"
 #include "cmd_label_files.h"
+#include "cmd_label_mask.h"
 #include "cmd_label_words.h"
 
 #include <inttypes.h>
@@ -58,6 +59,10 @@ static int check_words(const slc_label_options *options, int n_inputs)
         if (slc_cli_word(COMMAND, others[i]) != NULL) {
             return slc_cli_wrong(COMMAND, "--volume does not go with --%s", others[i]);
         }
+    }
+    const char *word = slc_label_mask_word(options);
+    if (word != NULL) {
+        return slc_cli_wrong(COMMAND, "--volume does not go with %s", word);
     }
     if (options->equal && options->threshold != NULL) {
         return slc_cli_wrong(COMMAND, "--equal does not go with --threshold");

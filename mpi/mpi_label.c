@@ -7,6 +7,7 @@
 #include "mpi_label.h"
 
 #include "cmd_label.h"
+#include "cmd_label_mask.h"
 #include "cmd_label_words.h"
 #include "mpi_cleanup.h"
 #include "mpi_commands.h"
@@ -44,7 +45,7 @@ static int check_options(const slc_label_options *options)
                        : options->stream                                                 ? "--stream"
                        : options->device_memory > 0 || slc_label_on_gpu(options->device) ? "--device"
                        : options->part.word != NULL                                      ? "--part"
-                                                                                         : NULL;
+                                                    : slc_label_mask_word(options);
     if (word != NULL) {
         return slc_cli_wrong(COMMAND, "%s cannot be had over ranks; sluice label has it", word);
     }

@@ -22,6 +22,7 @@
 
 #include <sluice/cms_chain.h>
 #include <sluice/image_label.h>
+#include <sluice/image_mask.h>
 #include <sluice/io.h>
 #include <sluice/io_pet.h>
 #include <sluice/io_pixel.h>
@@ -201,15 +202,19 @@ typedef struct slc_flow_image_setup {
     bool labels;                          /* label images, too */
     bool inverse;                         /* of the background */
     bool pages_alone;                     /* nothing is labelled: pages and their thresholds */
+    /* What is foreground, if the threshold alone does not say it (image_mask.h), or NULL. Its `low` is that
+     * of config, or Otsu's, its connectivity config's, its exec is not used. */
+    const slc_image_mask_config *mask;
+    const slc_image *within; /* with `mask`: of every page only pixels where this is above 0; NULL: all */
 } slc_flow_image_setup;
 typedef struct slc_flow_image_result {
     slc_image image;                 /* the page, with memory of the item's */
     double threshold;                /* not a number for rows of bits, which need none */
-    const char *fault;               /* why the page has no threshold and so no components, or NULL */
+    const char *fault;               /* why the page has no foreground and so no components, or NULL */
     slc_image_components components; /* the columns of config.features; one event */
     uint32_t *labels;                /* with setup.labels: width · height, else NULL */
     uint32_t n_labels;
-    double seconds; /* labelling alone */
+    double seconds; /* labelling alone, and making the foreground of setup.mask */
 } slc_flow_image_result;
 SLC_API extern const slc_flow_chain slc_flow_image;
 

@@ -11,6 +11,7 @@
 #include <sluice/cuda.h>
 #include <sluice/daq_pet.h>
 #include <sluice/image_label.h>
+#include <sluice/image_mask.h>
 #include <sluice/image_volume.h>
 #include <sluice/io.h>
 #include <sluice/io_cms.h>

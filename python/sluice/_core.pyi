@@ -211,6 +211,9 @@ def image_components(
     labels: Literal[True],
 ) -> tuple[Array, Components]: ...
 def image_otsu(image: Image, /) -> float: ...
+def image_foreground(
+    image: Image, rule: tuple[Any, ...], mask: Image | None, max_hole: int, connectivity: int, threads: int, /
+) -> Array: ...
 def image_algorithms(device: str | None = "cpu", /) -> list[str]: ...
 def compat_cv2_statistics(
     labels: Array, components: Components, table: Array, centres: Array, height: int, width: int, /
@@ -232,6 +235,9 @@ def image_run(
     features: Sequence[str],
     labels: bool,
     otsu: bool,
+    rule: tuple[Any, ...],
+    mask: Image | None,
+    max_hole: int,
     /,
 ) -> Reader[PageBatch]: ...
 

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ._core import Components, Labeller, Pages, Reader, RowStream, SliceStream, UsageError, image_open, image_run, image_save
 from ._core import image_algorithms as algorithms
+from ._core import image_foreground as _foreground
 from ._core import image_components as components
 from ._core import image_label as label
 from ._core import image_otsu as otsu
@@ -40,6 +41,7 @@ __all__ = [
     "SliceStream",
     "algorithms",
     "components",
+    "foreground",
     "label",
     "largest",
     "open",
@@ -66,6 +68,59 @@ def open(path: Path, *, max_bytes: int | None = None) -> Pages:
     return image_open(path, max_bytes)
 
 
+def _numbers(name: str, values: Any, n: int) -> tuple[float, ...]:
+    """So many numbers, of an argument of that name."""
+    try:
+        taken = tuple(float(one) for one in values)
+    except (TypeError, ValueError):
+        taken = ()
+    if len(taken) != n:
+        raise UsageError(f"{name} is to be {n} numbers, not {values!r}")
+    return taken
+
+
+def _rule(threshold: Any, hysteresis: Any) -> tuple[Any, ...]:
+    """What the extension is told of a threshold that is no word."""
+    if hysteresis is not None:
+        if threshold is not None:
+            raise UsageError("hysteresis is in the place of threshold: one of them is to be given")
+        return ("hysteresis", *_numbers("hysteresis", hysteresis, 2))
+    if isinstance(threshold, Iterable):
+        return ("band", *_numbers("threshold", threshold, 2))
+    return ("least",) if threshold is None else ("least", float(threshold))
+
+
+def _holes(fill_holes: Any) -> int:
+    """The largest hole that is filled."""
+    return (1 << 64) - 1 if fill_holes is True else int(fill_holes)
+
+
+def foreground(
+    image: Any,
+    *,
+    threshold: float | tuple[float, float] | Literal["otsu"] | None = None,
+    hysteresis: tuple[float, float] | None = None,
+    mask: Any = None,
+    fill_holes: bool | int = False,
+    connectivity: int = 8,
+    threads: int = 1,
+) -> NDArray[np.bool_]:
+    """The foreground (h, w) of an image, which ``label`` and ``components`` take as it is (``grey=`` is then the image).
+
+    ``threshold``: pixels at or above it (None: above 0; "otsu": found for the image), or a band (low, high), both of which are
+    inside. ``hysteresis`` (low, high) instead: components of pixels at or above low of which one is at or above high. ``mask``, an
+    image of the same shape: only pixels where it is above 0. ``fill_holes``: background that does not reach the border becomes
+    foreground, all of it, or holes of up to so many pixels. ``connectivity`` is that of the foreground, holes have the other. A pixel
+    that is not a number is background. Results do not depend on ``threads`` (0: one for each processor).
+    TypeError: an array that is not taken; UsageError: arguments that do not go together, and a mask of another shape.
+    """
+    if isinstance(threshold, str):
+        if threshold != "otsu":
+            raise UsageError(f"threshold is to be a number, a band (low, high) or 'otsu', not {threshold!r}")
+        threshold = otsu(image)
+    return _foreground(image, _rule(threshold, hysteresis), mask, _holes(fill_holes), connectivity, threads)
+
+
 def remove_small(image: Any, min_area: int, *, connectivity: int = 8, threshold: float | None = None, threads: int = 1) -> NDArray[np.bool_]:
     """The foreground (h, w) without components of fewer than ``min_area`` pixels. Errors are those of :func:`label`."""
     labels, _ = label(image, connectivity=connectivity, threshold=threshold, min_area=min_area, threads=threads)
@@ -86,7 +141,10 @@ def run(
     paths: Paths,
     *,
     connectivity: int = 8,
-    threshold: float | Literal["otsu"] = 1,
+    threshold: float | tuple[float, float] | Literal["otsu"] | None = None,
+    hysteresis: tuple[float, float] | None = None,
+    mask: Any = None,
+    fill_holes: bool | int = False,
     inverse: bool = False,
     min_area: int = 0,
     max_area: int | None = None,
@@ -102,18 +160,23 @@ def run(
     """Labels the pages of image files, as ``sluice label`` does, whose checksum the reader's is for the same settings and features.
 
     Each batch is a page, in the order of the files: ``components``, ``n_components``, ``threshold``, ``image`` (the page, copied),
-    and with ``labels=True`` ``labels`` (h, w) int32. ``threshold`` is a number, which pixels at or above it reach, or "otsu": found for
-    each page. ``threads`` (0: one for each processor) are shared by files, or are those inside the labeller of a single one. Other
+    and with ``labels=True`` ``labels`` (h, w) int32. ``threshold`` is a number, which pixels at or above it reach (None: 1), or "otsu": found for
+    each page, or as ``hysteresis``, ``mask`` and ``fill_holes`` what :func:`foreground` has. ``threads`` (0: one for each processor) are shared by files, or are those inside the labeller of a single one. Other
     arguments are those of :func:`components`; those of reading are as in ``sluice.velo.open``: what is to be told of pages is one
     ``DamageWarning`` at the end of their file, and a file that cannot be read (further) is an error, after which the next one comes.
     """
-    otsu = threshold == "otsu"
-    if isinstance(threshold, str) and not otsu:
-        raise UsageError(f"threshold is to be a number or 'otsu', not {threshold!r}")
+    found = isinstance(threshold, str)
+    if found and threshold != "otsu":
+        raise UsageError(f"threshold is to be a number, a band (low, high) or 'otsu', not {threshold!r}")
+    if inverse and mask is not None:
+        raise UsageError("mask does not go with inverse: what is outside of the mask is neither")
+    rule = _rule(None if found else threshold, hysteresis)
+    if found and hysteresis is not None:
+        raise UsageError("hysteresis is in the place of threshold: one of them is to be given")
     return image_run(
         common(paths, 1, threads, on_fault, progress),
         connectivity,
-        None if isinstance(threshold, str) else threshold,
+        1.0 if found or rule[0] != "least" or threshold is None else rule[1],
         inverse,
         min_area,
         max_area,
@@ -123,7 +186,10 @@ def run(
         device,
         features,
         labels,
-        otsu,
+        found,
+        rule,
+        mask,
+        _holes(fill_holes),
     )
 
 

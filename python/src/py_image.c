@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Dense images: labels, components, thresholds. */
 #include "py_image.h"
+#include "py_mask.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -376,6 +377,7 @@ int core_image_add(PyObject *module, core_state *state)
                    core_slices_add(module, state) == 0
                ? PyModule_AddFunctions(module, core_pages_functions) |
                      PyModule_AddFunctions(module, core_image_run_functions) |
+                     PyModule_AddFunctions(module, core_mask_functions) |
                      PyModule_AddFunctions(module, core_compat_functions)
                : -1;
 }

@@ -3,6 +3,7 @@
 #include "py_columns.h"
 #include "py_flow.h"
 #include "py_image.h"
+#include "py_mask.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,6 +14,8 @@ typedef struct run_setup {
     image_setup asked;
     slc_image_label_config config;
     slc_flow_image_setup flow;
+    slc_image_mask_config mask;
+    core_image within; /* of flow.within */
     slc_column columns[SLC_IMAGE_COLUMNS];
     slc_schema schema;
     uint64_t told,
@@ -103,17 +106,50 @@ static PyObject *attribute(core_state *state, PyObject *owner, const running *r,
                               "the batch has no labels: run() makes them with labels=True");
 }
 
+static void free_setup(void *at)
+{
+    run_setup *setup = at;
+    if (setup->flow.within != NULL) {
+        PyBuffer_Release(&setup->within.view);
+    }
+    free(setup);
+}
+
 static const char *const page_names[] = {"image", "labels", "n_components", "threshold", NULL};
 static const core_chain image_chain = {.flow = &slc_flow_image,
                                        .groups = page_groups,
                                        .faults = no_faults,
                                        .take = take_page,
                                        .end = end_input,
+                                       .free = free_setup,
                                        .attribute = attribute,
                                        .names = page_names};
 
-enum { COMMON, FEATURES = COMMON + 1 + SETUP_ARGUMENTS, LABELS, OTSU, ARGUMENTS };
-static const char *const names[ARGUMENTS] = {"common", SETUP_NAMES, "features", "labels", "otsu"};
+enum { COMMON, FEATURES = COMMON + 1 + SETUP_ARGUMENTS, LABELS, OTSU, RULE, MASK, MAX_HOLE, ARGUMENTS };
+static const char *const names[ARGUMENTS] = {"common", SETUP_NAMES, "features", "labels",
+                                             "otsu",   "rule",      "mask",     "fill_holes"};
+
+/* What the threshold alone does not say. */
+static bool take_mask(core_state *state, PyObject *const *values, run_setup *setup)
+{
+    if (!core_mask_take(state, values[RULE], values[MAX_HOLE], &setup->mask)) {
+        return false;
+    }
+    if (values[MASK] != Py_None) {
+        if (!core_image_get(state, values[MASK], "mask", &setup->within)) {
+            return false;
+        }
+        setup->flow.within = &setup->within.image;
+    }
+    if (setup->mask.rule != SLC_IMAGE_RULE_LEAST) {
+        setup->config.threshold = setup->mask.low;
+    }
+    if (setup->mask.rule != SLC_IMAGE_RULE_LEAST || setup->flow.within != NULL ||
+        setup->mask.max_hole_area > 0) {
+        setup->flow.mask = &setup->mask;
+    }
+    return true;
+}
 
 static bool take_setup(core_state *state, PyObject *const *values, run_setup *setup)
 {
@@ -127,7 +163,7 @@ static bool take_setup(core_state *state, PyObject *const *values, run_setup *se
     setup->schema = slc_image_components_schema(setup->config.features, setup->columns);
     setup->flow.config = &setup->config;
     setup->flow.inverse = setup->asked.inverse;
-    return true;
+    return take_mask(state, values, setup);
 }
 
 /* image_run(common, connectivity …, features, labels, otsu): see sluice.image.run. */

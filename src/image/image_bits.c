@@ -76,3 +76,15 @@ void slc_image_bits_row(const slc_image_kernels *kernels, const slc_image_level 
         invert(width, bits);
     }
 }
+
+void slc_image_bits_copy(const uint64_t *bits, size_t width, void *row)
+{
+    const size_t bytes = (width + 7) / 8;
+#if defined(__BYTE_ORDER__) && __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__
+    for (size_t i = 0; i < bytes; i++) {
+        ((uint8_t *)row)[i] = (uint8_t)(bits[i / 8] >> 8 * (i % 8));
+    }
+#else
+    memcpy(row, bits, bytes);
+#endif
+}

@@ -16,4 +16,7 @@ size_t slc_image_bits_words(size_t width);
 void slc_image_bits_row(const slc_image_kernels *kernels, const slc_image_level *level, const void *row,
                         size_t width, bool inverse, uint64_t *bits);
 
+/* The way back: to a row of bits of the caller's, which may begin at any byte. */
+void slc_image_bits_copy(const uint64_t *bits, size_t width, void *row);
+
 #endif

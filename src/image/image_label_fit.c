@@ -30,8 +30,8 @@ static slc_status make_likely_rows(const slc_schema *schema, const slc_image_lab
 }
 
 slc_status slc_image_label_fit(slc_image_labeller *labeller, const slc_image_label_config *config,
-                               const slc_schema *schema, const slc_image *image, bool inverse,
-                               slc_image_labels *out, double *seconds, slc_error *error)
+                               const slc_schema *schema, const slc_image *image, const slc_image *grey,
+                               bool inverse, slc_image_labels *out, double *seconds, slc_error *error)
 {
     const bool features = out->components != NULL;
     const uint32_t connectivity = inverse ? 12 - config->connectivity : config->connectivity;
@@ -41,7 +41,7 @@ slc_status slc_image_label_fit(slc_image_labeller *labeller, const slc_image_lab
             slc_columns_reset(out->components);
         }
         const double began = slc_clock_seconds();
-        status = slc_image_label_run(labeller, image, NULL, inverse ? NULL : out, inverse ? out : NULL,
+        status = slc_image_label_run(labeller, image, grey, inverse ? NULL : out, inverse ? out : NULL,
                                      error);
         *seconds += slc_clock_seconds() - began;
         if (status != SLC_ERR_CAPACITY || !features || out->n_labels == UINT32_MAX || attempt > 0) {

@@ -22,6 +22,8 @@ typedef struct page {
     uint8_t *pixels;
     size_t capacity, n_labels_room;
     slc_error why; /* of a fault */
+    uint8_t *mask; /* rows of bits: the page's foreground by setup.mask */
+    size_t mask_capacity;
     slc_column columns[SLC_IMAGE_COLUMNS];
     slc_schema schema;
 } page;
@@ -135,6 +137,7 @@ static void close_page(slc_flow_item *item)
     page *p = item->result;
     slc_columns_clear(&p->schema, &p->result.components);
     free(p->result.labels);
+    free(p->mask);
     free(p->pixels);
 }
 
@@ -209,14 +212,17 @@ static slc_status make_labels(page *p, slc_error *error)
     return SLC_OK;
 }
 
-static slc_status label_page(worker *w, page *p, const slc_flow_image_setup *setup, slc_error *error)
+/* `foreground`: rows of bits, or NULL for the page itself. */
+static slc_status label_page(worker *w, page *p, const slc_flow_image_setup *setup,
+                             const slc_image *foreground, slc_error *error)
 {
     slc_flow_image_result *result = &p->result;
+    const slc_image *image = foreground != NULL ? foreground : &result->image;
     slc_image_labels out = {.type = SLC_TYPE_U32,
                             .labels = setup->labels ? result->labels : NULL,
                             .stride = (ptrdiff_t)(result->image.width * sizeof *result->labels),
                             .components = w->config.features != 0 ? &result->components : NULL};
-    const slc_status status = slc_image_label_fit(w->labeller, &w->config, &p->schema, &result->image,
+    const slc_status status = slc_image_label_fit(w->labeller, &w->config, &p->schema, image, &result->image,
                                                   setup->inverse, &out, &result->seconds, error);
     result->n_labels = out.n_labels;
     return status;
@@ -238,9 +244,14 @@ static slc_status leave_blank(page *p, const slc_flow_image_setup *setup, slc_er
     return status;
 }
 
-/* Otsu's threshold is another one for every page. Rows of bits are foreground and background already. Pixels
- * that are floats are compared with a float: 0.7 in a file is at the threshold 0.7, though neither is the
- * number 0.7. */
+/* Pixels that are floats are compared with a float: 0.7 in a file is at the threshold 0.7, though neither is
+ * the number 0.7. */
+static double level_of(slc_image_type type, double wanted)
+{
+    return type == SLC_IMAGE_F32 && fabs(wanted) <= (double)FLT_MAX ? (double)(float)wanted : wanted;
+}
+
+/* Otsu's threshold is another one for every page. Rows of bits are foreground and background already. */
 static void choose_threshold(page *p, const slc_flow_image_setup *setup)
 {
     slc_flow_image_result *result = &p->result;
@@ -253,9 +264,49 @@ static void choose_threshold(page *p, const slc_flow_image_setup *setup)
         if (slc_image_otsu(&result->image, &result->threshold, &p->why) != SLC_OK) {
             result->fault = p->why.text;
         }
-    } else if (result->image.type == SLC_IMAGE_F32 && fabs(wanted) <= (double)FLT_MAX) {
-        result->threshold = (double)(float)wanted;
+    } else {
+        result->threshold = level_of(result->image.type, wanted);
     }
+}
+
+/* Rows of bits that are foreground and background already have no band and no hysteresis: the page's fault.
+ */
+static slc_status make_mask(const worker *w, page *p, const slc_flow_image_setup *setup, slc_image *mask,
+                            slc_error *error)
+{
+    slc_flow_image_result *result = &p->result;
+    const slc_image *image = &result->image;
+    const size_t row = slc_image_row_bytes(SLC_IMAGE_BITS, image->width);
+    slc_image_mask_config config;
+    slc_image_mask_config_default(&config);
+    slc_status status = slc_config_take(&config, sizeof config, setup->mask, "slc_image_mask_config", error);
+    if (status != SLC_OK) {
+        return status;
+    }
+    config.low = isnan(result->threshold) ? config.low : result->threshold;
+    config.high = level_of(image->type, config.high);
+    config.connectivity = w->config.connectivity;
+    config.exec = w->config.exec;
+    config.exec.device = NULL;
+    if (image->type == SLC_IMAGE_BITS && config.rule != SLC_IMAGE_RULE_LEAST) {
+        (void)slc_fail(&p->why, SLC_ERR_USAGE,
+                       "threshold: rows of bits are foreground and background already");
+        result->fault = p->why.text;
+        return SLC_OK;
+    }
+    if (p->mask_capacity < row * image->height) {
+        free(p->mask);
+        p->mask = malloc(row * image->height);
+        p->mask_capacity = p->mask != NULL ? row * image->height : 0;
+        if (p->mask == NULL) {
+            return slc_fail(error, SLC_ERR_MEMORY, "no memory for the foreground");
+        }
+    }
+    *mask = (slc_image){p->mask, image->width, image->height, (ptrdiff_t)row, SLC_IMAGE_BITS};
+    const double began = slc_clock_seconds();
+    status = slc_image_mask_make(&config, image, setup->within, p->mask, (ptrdiff_t)row, error);
+    result->seconds += slc_clock_seconds() - began;
+    return status;
 }
 
 /* A page is an event; that it has a number of components is in the lengths of its columns. */
@@ -278,14 +329,21 @@ static slc_status run_page(void *chain, const void *setup, slc_flow_item *item, 
     if (image->pages_alone) {
         return SLC_OK;
     }
-    slc_status status;
+    slc_image foreground;
+    slc_status status = image->mask != NULL && p->result.fault == NULL
+                            ? make_mask(w, p, image, &foreground, error)
+                            : SLC_OK;
+    if (status != SLC_OK) {
+        return status;
+    }
     if (p->result.fault != NULL) {
         status = leave_blank(p, image, error);
     } else {
         const double threshold = isnan(p->result.threshold) ? w->config.threshold : p->result.threshold;
         status = reserve(w, &p->result.image, threshold, error);
         status = status == SLC_OK && image->labels ? make_labels(p, error) : status;
-        status = status == SLC_OK ? label_page(w, p, image, error) : status;
+        status = status == SLC_OK ? label_page(w, p, image, image->mask != NULL ? &foreground : NULL, error)
+                                  : status;
     }
     if (status == SLC_OK) {
         sum_page(p, item);

@@ -360,8 +360,8 @@ wrong() { # LINE ARGS...
 }
 wrong "IMAGE... is missing"
 wrong "--connectivity takes 4 or 8, not '5'" a.pgm --connectivity 5
-wrong "--threshold takes a number or otsu, not 'high'" a.pgm --threshold high
-wrong "--threshold takes a number or otsu, not 'nan'" a.pgm --threshold nan
+wrong "--threshold takes a number, a band LO:HI or otsu, not 'high'" a.pgm --threshold high
+wrong "--threshold takes a number, a band LO:HI or otsu, not 'nan'" a.pgm --threshold nan
 wrong "--border takes any, inside or touching, not 'none'" a.pgm --border none
 wrong "--output takes a name that ends with .npy, .tif, .png or .pgm, not 'x.jpg'" a.pgm -o x.jpg
 wrong "--stats takes a name that ends with .csv, .h5, .arrow, .arrows, .npy, .npz or .json, not 'x.txt'" a.pgm --stats x.txt

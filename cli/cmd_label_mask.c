@@ -1,0 +1,149 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Of `sluice label`: what becomes foreground, and the mask that is written. */
+#include "cmd_label_mask.h"
+#include "cli_words.h"
+#include "cmd_label_files.h"
+#include "cmd_label_words.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define COMMAND (&slc_cmd_label)
+
+const char *slc_label_mask_word(const slc_label_options *options)
+{
+    return options->hysteresis != NULL                                             ? "--hysteresis"
+           : options->fill_holes                                                   ? "--fill-holes"
+           : options->max_hole != 0                                                ? "--max-hole"
+           : options->mask != NULL                                                 ? "--mask"
+           : options->write_mask != NULL                                           ? "--write-mask"
+           : options->threshold != NULL && strchr(options->threshold, ':') != NULL ? "--threshold LO:HI"
+                                                                                   : NULL;
+}
+
+/* A number, otsu, or LO:HI. */
+static int choose_threshold(slc_label_job *job)
+{
+    const char *text = job->options->threshold;
+    slc_image_mask_config *mask = &job->mask_config;
+    job->setup.otsu = text != NULL && strcmp(text, "otsu") == 0;
+    if (text == NULL || job->setup.otsu || slc_cli_real(text, &job->config.threshold)) {
+        return SLC_CLI_GO_ON;
+    }
+    mask->rule = SLC_IMAGE_RULE_BAND;
+    return slc_cli_range(text, &job->config.threshold, &mask->high) && job->config.threshold <= mask->high
+               ? SLC_CLI_GO_ON
+               : slc_cli_wrong(COMMAND, "--threshold takes a number, a band LO:HI or otsu, not '%s'", text);
+}
+
+static int choose_hysteresis(slc_label_job *job)
+{
+    const char *text = job->options->hysteresis;
+    slc_image_mask_config *mask = &job->mask_config;
+    if (job->options->threshold != NULL) {
+        return slc_cli_wrong(COMMAND, "--hysteresis LO:HI is in the place of --threshold");
+    }
+    mask->rule = SLC_IMAGE_RULE_HYSTERESIS;
+    return slc_cli_range(text, &job->config.threshold, &mask->high) && job->config.threshold <= mask->high
+               ? SLC_CLI_GO_ON
+               : slc_cli_wrong(COMMAND, "--hysteresis takes LO:HI, the first not above the second, not '%s'",
+                               text);
+}
+
+int slc_label_mask_choose(slc_label_job *job)
+{
+    const slc_label_options *options = job->options;
+    slc_image_mask_config *mask = &job->mask_config;
+    slc_image_mask_config_default(mask);
+    const int status = options->hysteresis != NULL ? choose_hysteresis(job) : choose_threshold(job);
+    if (status != SLC_CLI_GO_ON) {
+        return status;
+    }
+    const char *word = slc_label_mask_word(options);
+    if (word != NULL && (options->stream || slc_label_on_gpu(options->device))) {
+        return slc_cli_wrong(COMMAND, "%s does not go with %s", word,
+                             options->stream ? "--stream" : "--device cuda: masks are made by the processor");
+    }
+    if (options->max_hole != 0 && !options->fill_holes) {
+        return slc_cli_wrong(COMMAND, "--max-hole needs --fill-holes, whose largest it is");
+    }
+    if (options->mask != NULL && options->inverse) {
+        return slc_cli_wrong(COMMAND,
+                             "--mask does not go with --inverse: what is outside of the mask is neither");
+    }
+    if (slc_label_is_pattern(options->write_mask)) {
+        return slc_cli_wrong(COMMAND, "--write-mask: {name} is for --output alone; masks go into one file");
+    }
+    mask->max_hole_area = !options->fill_holes ? 0 : options->max_hole != 0 ? options->max_hole : UINT64_MAX;
+    if (mask->rule != SLC_IMAGE_RULE_LEAST || mask->max_hole_area > 0 || options->mask != NULL) {
+        job->setup.mask = mask;
+    }
+    return SLC_CLI_GO_ON;
+}
+
+/* ---- the mask that is read --------------------------------------------------------------------- */
+
+static int complain(slc_label_job *job)
+{
+    slc_cli_say("label", "--mask: %s", job->error.text);
+    return SLC_CLI_FAILED;
+}
+
+/* One page, whose pixels are copied: those of the reader last until it looks for another. */
+int slc_label_mask_read(slc_label_job *job)
+{
+    const char *path = job->options->mask;
+    slc_io_images *images = NULL;
+    slc_image page, other;
+    if (path == NULL) {
+        return SLC_CLI_GO_ON;
+    }
+    if (slc_io_images_open(path, NULL, &images, &job->error) != SLC_OK) {
+        return complain(job);
+    }
+    slc_status status = slc_io_images_next(images, &page, &job->error);
+    if (slc_io_images_warning(images) != NULL) {
+        slc_cli_say("label", "--mask: %s", slc_io_images_warning(images));
+    }
+    if (status == SLC_OK) {
+        const size_t row = slc_image_row_bytes(page.type, page.width);
+        job->within_pixels = malloc(row * page.height);
+        for (size_t y = 0; y < page.height && job->within_pixels != NULL; y++) {
+            memcpy(job->within_pixels + y * row, (const char *)page.pixels + (ptrdiff_t)y * page.stride, row);
+        }
+        job->within = page;
+        job->within.pixels = job->within_pixels;
+        job->within.stride = (ptrdiff_t)row;
+        status = job->within_pixels != NULL
+                     ? slc_io_images_next(images, &other, &job->error)
+                     : slc_fail(&job->error, SLC_ERR_MEMORY, "%s: no memory for its pixels", path);
+        if (status == SLC_OK) {
+            status = slc_fail(&job->error, SLC_ERR_USAGE, "%s: it has several pages, and a mask is one",
+                              path);
+        }
+    } else if (status == SLC_END) {
+        status = slc_fail(&job->error, SLC_ERR_FORMAT, "%s: it has no page", path);
+    }
+    slc_io_images_close(images);
+    job->setup.within = &job->within;
+    return status == SLC_END ? SLC_CLI_GO_ON : complain(job);
+}
+
+/* ---- the mask that is written ------------------------------------------------------------------ */
+
+slc_status slc_label_mask_write(slc_label_job *job, const slc_flow_image_result *result)
+{
+    const slc_image *image = &result->image;
+    const size_t n = image->width * image->height;
+    uint8_t *pixels = malloc(n);
+    if (pixels == NULL) {
+        return slc_fail(&job->error, SLC_ERR_MEMORY, "%s: no memory for a page", job->options->write_mask);
+    }
+    for (size_t i = 0; i < n; i++) {
+        pixels[i] = result->labels[i] != 0 ? UINT8_MAX : 0;
+    }
+    const slc_image mask = {pixels, image->width, image->height, (ptrdiff_t)image->width, SLC_IMAGE_U8};
+    const slc_status status = slc_io_image_writer_add(job->mask_writer, &mask, &job->error);
+    free(pixels);
+    return status;
+}

@@ -1,0 +1,56 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Which pixels are foreground, where one threshold does not say it: bands, hysteresis, a mask, holes filled.
+ * What is made is an image of bits, which is labelled as any other is.
+ */
+#ifndef SLUICE_IMAGE_MASK_H
+#define SLUICE_IMAGE_MASK_H
+
+#include <sluice/image.h>
+#include <sluice/simd.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* What a pixel must be. Values are compared as what they are: integers with integers, floats with the nearest
+ * floats that mean the same, and a pixel that is not a number is background. */
+typedef enum slc_image_rule {
+    SLC_IMAGE_RULE_LEAST = 0,  /* low <= value; rows of bits are foreground where they are set */
+    SLC_IMAGE_RULE_BAND,       /* low <= value <= high */
+    SLC_IMAGE_RULE_HYSTERESIS, /* low <= value, in a component of such pixels of which one is high <= value */
+    SLC_IMAGE_RULES
+} slc_image_rule;
+
+typedef struct slc_image_mask_config {
+    size_t size; /* of this struct; set by _config_default */
+    slc_image_rule rule;
+    double low, high;       /* not above high; high is of bands and hysteresis. Infinities are allowed. */
+    uint32_t connectivity;  /* 4 or 8: of the foreground in hysteresis; holes have the other */
+    uint64_t max_hole_area; /* Holes of up to so many pixels become foreground: components of the background
+                               without a pixel in the first or last row or column. 0: none, UINT64_MAX: all */
+    slc_exec exec;          /* threads (default 1) and instruction set; the device is this processor */
+} slc_image_mask_config;
+
+/* Least, low 1, high infinity, 8-connected, no hole filled, one thread. */
+SLC_API void slc_image_mask_config_default(slc_image_mask_config *config, size_t size);
+#define slc_image_mask_config_default(config) slc_image_mask_config_default(config, sizeof *(config))
+
+/* Makes the foreground of an image as rows of bits (SLC_IMAGE_BITS): row y begins at (char *)mask + y ·
+ * stride, has slc_image_row_bytes(SLC_IMAGE_BITS, width) bytes, and zeros behind its last pixel. In this
+ * order: the rule; then, of an image `within` of the same width and height (NULL: none), only pixels where
+ * that is above 0; then hysteresis; then holes, which may be where `within` is 0. Every number of threads and
+ * instruction set makes the same mask.
+ *
+ * It may not overlap the images. Working memory is a bit row for each thread, and with hysteresis or holes 12
+ * bytes for every run of pixels. SLC_ERR_USAGE for what is not as told above, and for rows of bits under
+ * another rule than the first; SLC_ERR_UNSUPPORTED, with hysteresis or holes, for an image that may have more
+ * than 2^32 runs; SLC_ERR_MEMORY. After an error the mask is of no use. */
+SLC_API slc_status slc_image_mask_make(const slc_image_mask_config *config, const slc_image *image,
+                                       const slc_image *within, void *mask, ptrdiff_t stride,
+                                       slc_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,144 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# What becomes foreground, from the command line: bands, hysteresis, masks, holes, and the mask that is written, against this script's own
+# floods over single pixels; and what is refused.
+. "$(dirname "$0")/common.sh" "$@"
+
+cat >tool.py <<'P'
+import random, sys
+
+W, H = 60, 41
+
+def write(path, rows):
+    with open(path, "wb") as file:
+        file.write(b"P5 %d %d 255\n" % (len(rows[0]), len(rows)) + b"".join(bytes(row) for row in rows))
+
+def read(path):
+    data = open(path, "rb").read()
+    w, h = (int(word) for word in data.split()[1:3])
+    return [list(data[len(data) - w * h:][y * w:(y + 1) * w]) for y in range(h)]
+
+def parts(on, corners):
+    """Sets of pixels that hang together."""
+    left, found = {(x, y) for y in range(H) for x in range(W) if on[y][x]}, []
+    steps = [(x, y) for x in (-1, 0, 1) for y in (-1, 0, 1) if corners or 0 in (x, y)]
+    while left:
+        part, open_ = set(), [left.pop()]
+        while open_:
+            x, y = open_.pop()
+            part.add((x, y))
+            for dx, dy in steps:
+                if (x + dx, y + dy) in left:
+                    left.remove((x + dx, y + dy))
+                    open_.append((x + dx, y + dy))
+        found.append(part)
+    return found
+
+def foreground(rule, corners, most):
+    grey, mask = read("grey.pgm"), read("mask.pgm")
+    low, high = (int(word) for word in rule.split(":")[1:])
+    on = [[v >= low and (not rule.startswith("band") or v <= high) for v in row] for row in grey]
+    if "masked" in rule:
+        on = [[on[y][x] and mask[y][x] > 0 for x in range(W)] for y in range(H)]
+    if "hysteresis" in rule:
+        for part in parts(on, corners):
+            if all(grey[y][x] < high for x, y in part):
+                for x, y in part:
+                    on[y][x] = False
+    for part in parts([[not v for v in row] for row in on], not corners):
+        if len(part) <= most and all(0 < x < W - 1 and 0 < y < H - 1 for x, y in part):
+            for x, y in part:
+                on[y][x] = True
+    return on
+
+if sys.argv[1] == "make":
+    random.seed(5)
+    grey = [[random.randrange(256) if random.random() < 0.7 else 0 for x in range(W)] for y in range(H)]
+    for y in range(H):
+        for x in range(W):
+            if (x // 10 + y // 10) % 2:
+                grey[y][x] = max(grey[y][x], 120 + (x * y) % 60) if 2 < x % 10 < 9 else grey[y][x]
+    write("grey.pgm", grey)
+    write("mask.pgm", [[(x > 9 and y < 30) * 7 for x in range(W)] for y in range(H)])
+    write("small.pgm", [[1] * W] * (H - 1))
+else:
+    _, _, path, rule, corners, most = sys.argv
+    on, written = foreground(rule, corners == "8", int(most)), read(path)
+    assert written == [[255 * v for v in row] for row in on], rule
+P
+done_so() { run label "$@"; want 0; }
+told() { compared=$((compared + 1)); grep -q -- "$1" "$2" || fail "'$last': no '$1' in $2: $(cat "$2")"; }
+check() { compared=$((compared + 1)); python3 tool.py check "$@" || fail "'$last': $1 is not as wanted"; }
+python3 tool.py make || fail "no images"
+for k in 4 8; do
+    done_so grey.pgm -q --connectivity $k --threshold 100:150 --write-mask out.pgm
+    check out.pgm band:100:150 $k 0
+    done_so grey.pgm -q --connectivity $k --hysteresis 130:254 --write-mask out.pgm
+    check out.pgm hysteresis:130:254 $k 0
+    done_so grey.pgm -q --connectivity $k --threshold 90 --fill-holes --write-mask out.pgm
+    check out.pgm least:90:0 $k 99999
+    done_so grey.pgm -q --connectivity $k --threshold 60 --fill-holes --max-hole 2 --write-mask out.pgm
+    check out.pgm least:60:0 $k 2
+    done_so grey.pgm -q --connectivity $k --hysteresis 100:250 --mask mask.pgm --fill-holes --write-mask out.pgm
+    check out.pgm masked,hysteresis:100:250 $k 99999
+done
+
+# The mask has what is kept, in every format of images; labels and features are of the same foreground.
+done_so grey.pgm -q --threshold 100:150 --min-area 6 --border inside --write-mask kept.npy -o labels.npy --stats kept.csv
+compared=$((compared + 1))
+python3 - <<'P' || fail "mask, labels and features differ"
+import csv
+mask, labels = open("kept.npy", "rb").read()[128:], open("labels.npy", "rb").read()[128:]
+assert [255 * any(labels[4 * i:4 * i + 4]) for i in range(len(mask))] == list(mask) and 0 < mask.count(255) < len(mask)
+assert sum(int(row["area"]) for row in csv.DictReader(open("kept.csv"))) == mask.count(255)
+P
+for end in png tif; do
+    done_so grey.pgm -q --threshold 100:150 --min-area 6 --border inside --write-mask kept.$end
+    done_so kept.$end -q --threshold 255 --write-mask again.npy
+    compared=$((compared + 1))
+    cmp kept.npy again.npy || fail "kept.$end differs"
+done
+done_so grey.pgm --hysteresis 130:254 --mask mask.pgm --fill-holes --max-hole 3 --json
+equal rule "$(key out '(o["rule"], o["high"], o["mask"], o["max_hole"])')" "('hysteresis', 254.0, 'mask.pgm', 3)"
+done_so grey.pgm --json
+equal rule "$(key out '(o["rule"], o["high"], o["mask"], o["max_hole"])')" "('least', None, None, 0)"
+for threads in 1 2 0; do
+    done_so grey.pgm grey.pgm --threads $threads --hysteresis 130:254 --write-mask two$threads.npy --json
+    key out 'o["checksum"]' >>sums
+done
+equal sums "$(sort -u sums | wc -l)" 1
+cmp two0.npy two1.npy && cmp two1.npy two2.npy || fail "masks depend on threads"
+
+# What cannot be is refused, and nothing is written.
+refuse() { # STATUS TEXT OPTION...
+    run label grey.pgm "${@:3}" --write-mask no.png
+    want "$1"
+    told "$2" err
+    want_no_file no.png
+}
+refuse 2 "not '150:100'" --threshold 150:100
+refuse 2 "not '1:2:3'" --threshold 1:2:3
+refuse 2 "not '7'" --hysteresis 7
+refuse 2 "in the place of --threshold" --hysteresis 1:2 --threshold 3
+refuse 2 "needs --fill-holes" --max-hole 3
+refuse 2 "does not go with --inverse" --mask mask.pgm --inverse
+refuse 2 "does not go with --stream" --fill-holes --stream
+refuse 2 "does not go with --device" --hysteresis 1:2 --device cuda
+refuse 2 "does not go with --hysteresis" --volume --hysteresis 1:2
+refuse 1 "60 x 40 pixels for an image of 60 x 41" --mask small.pgm
+refuse 1 "none.pgm" --mask none.pgm
+cat mask.pgm mask.pgm >twice.pgm
+refuse 1 "several pages" --mask twice.pgm
+run label grey.pgm --write-mask '{name}.png'
+want 2
+run label grey.pgm --mask mask.pgm --write-mask mask.pgm
+want 2
+# A page of bits has no band: it is told, and is a page without components.
+printf 'P1 3 1\n1 0 1\n' >bits.pbm
+run label bits.pbm grey.pgm --threshold 1:2 --write-mask no.tif
+want 1
+told "rows of bits" err
+done_so bits.pbm -q --fill-holes --write-mask bits.pgm
+done_so grey.pgm -q --hysteresis 1:300
+told "no pixel of 8 bits is at or above the threshold of 300" err
+passed
