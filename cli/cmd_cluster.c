@@ -12,6 +12,9 @@
 
 #define COMMAND (&slc_cmd_cluster)
 
+enum { SLOTS = 16 };  /* pieces of a live input that wait to be clustered */
+#define PATIENCE 0.25 /* seconds of silence, after which rows are flushed that wait for it */
+
 static const char *feature_at(size_t i)
 {
     const uint32_t flag = i < 32 ? 1U << i : 0;
@@ -181,6 +184,7 @@ static int check_all(slc_cluster_job *job)
     }
     status = status == SLC_CLI_GO_ON ? slc_cluster_choose_trigger(job, COMMAND) : status;
     status = status == SLC_CLI_GO_ON ? slc_cluster_choose_chips(job, COMMAND) : status;
+    status = status == SLC_CLI_GO_ON ? slc_cluster_choose_live(job, COMMAND) : status;
     if (status == SLC_CLI_GO_ON && options->filter != NULL && options->labels != NULL) {
         status = slc_cli_wrong(COMMAND, "--filter does not go with --labels, which name all clusters");
     }
@@ -326,14 +330,15 @@ static bool stop_reading(void *context)
 {
     const slc_cluster_job *job = context;
     const int at = job->n_begun - 1;
-    return slc_cli_interrupted() && (job->done[at].about.frames || strcmp(job->inputs[at], "-") != 0);
+    return slc_cli_interrupted() && !job->is_live &&
+           (job->done[at].about.frames || strcmp(job->inputs[at], "-") != 0);
 }
 
 /* A pipe ends with a signal, and perhaps inside of a line. */
 static bool is_cut(void *context)
 {
     const slc_cluster_job *job = context;
-    return slc_cli_interrupted() && slc_cli_reads_once(&job->inputs[job->n_begun - 1], 1);
+    return slc_cli_interrupted() && (job->is_live || slc_cli_reads_once(&job->inputs[job->n_begun - 1], 1));
 }
 
 /* All in this thread, but for frames, whose images are dealt out. */
@@ -343,7 +348,8 @@ static slc_status open_flow(slc_cluster_job *job)
     slc_flow_config_default(&config);
     config.paths = (const char *const *)job->inputs;
     config.n_paths = (uint32_t)job->n_inputs;
-    config.n_slots = 1;
+    config.n_slots = job->is_live ? SLOTS : 1; /* received while clusters are found */
+    config.patience = job->is_live ? PATIENCE : 0;
     config.part = job->options->part.part;
     config.n_parts = job->options->part.n;
     config.exec.threads = (uint32_t)job->options->threads;
@@ -416,7 +422,7 @@ static int process(slc_cluster_job *job)
 {
     slc_cli_end_with_signals(job->inputs, job->n_inputs);
     slc_cli_catch_signals();
-    job->reads_once = slc_cli_reads_once(job->inputs, job->n_inputs);
+    job->reads_once = job->is_live || slc_cli_reads_once(job->inputs, job->n_inputs);
     const bool processed = process_inputs(job);
     bool good = processed && (job->results == NULL ||
                               !slc_cli_part_taken(COMMAND, &job->options->part, job->options->output));
@@ -484,6 +490,8 @@ const slc_cli_command slc_cmd_cluster = {
         "in space and time and in bounded memory; others as one image. Without --output it prints a table.\n"
         "An interrupt (Ctrl-C) ends the reading of frames and streams, and the clusters until then are "
         "written.\n"
+        "Words of a readout come from tcp://HOST:PORT, which is connected to and ends with the connection,\n"
+        "tcp-listen://ADDR:PORT, where connections come one after the other, or udp://ADDR:PORT.\n"
         "Groups of --output FILE.h5, .arrow, .npz: clusters; with --trigger, in .h5, shots.\n",
     .options = options_table,
     .n_options = sizeof options_table / sizeof options_table[0],

@@ -66,6 +66,7 @@ typedef struct slc_cluster_job {
     slc_cluster_options *options;
     char **inputs;
     int n_inputs;
+    slc_io_pixels_live live;
     bool reads_once; /* one of them cannot be read again: clusters are flushed from time to time */
     const char *command_line;
     slc_pixel_cluster_config config;
@@ -77,6 +78,7 @@ typedef struct slc_cluster_job {
     uint8_t chips[SLC_IO_PIXELS_CHIPS / 8];
     slc_flow *flow;
     slc_cluster_time window, disorder, tick;
+    bool is_live;          /* the input comes over the network: a signal is its ordinary end */
     bool sorted;           /* --disorder all */
     bool times_asked;      /* --features names times */
     bool has_times;        /* clusters have times where their input has some */
@@ -121,6 +123,11 @@ slc_status slc_cluster_choose(void *job, const slc_io_pixels_info *about, slc_fl
                               slc_error *error);
 /* Opens the outputs, with columns for what the first input has, unless they are open. */
 bool slc_cluster_job_begin(slc_cluster_job *job, const slc_io_pixels_info *about);
+
+/* An input over the network is the only one, and comes in pieces; else SLC_CLI_GO_ON. */
+int slc_cluster_choose_live(slc_cluster_job *job, const slc_cli_command *command);
+/* What was received, and what of it was lost. */
+void slc_cluster_live_notes(const slc_cluster_job *job, int i);
 
 /* --layout and --chip. */
 int slc_cluster_choose_chips(slc_cluster_job *job, const slc_cli_command *command);

@@ -248,7 +248,8 @@ static bool has_pixels(slc_cluster_job *job, const slc_cluster_input *done)
 static void tell_nothing(slc_cluster_job *job, const slc_cluster_input *done)
 {
     const char *path = path_of(job, done);
-    const bool live = done->cut || (done->is_stream && done->choice.disorder >= 0 && strcmp(path, "-") == 0);
+    const bool live = job->is_live || done->cut ||
+                      (done->is_stream && done->choice.disorder >= 0 && strcmp(path, "-") == 0);
     if (done->counts.pixels == 0) {
         slc_cli_say("cluster", "%s: there are no pixels in it", path);
     } else if (done->totals.outside == done->counts.pixels) {
@@ -271,7 +272,7 @@ static void tell_nothing(slc_cluster_job *job, const slc_cluster_input *done)
 static bool take_last(slc_cluster_job *job, slc_cluster_input *done)
 {
     char *const path = job->inputs[done - job->done];
-    if (slc_cli_interrupted()) {
+    if (slc_cli_interrupted() && (!job->is_live || slc_cli_broken())) {
         done->cut = done->is_stream && done->choice.disorder >= 0;
         if (slc_cli_broken() || (!done->cut && slc_cli_reads_once(&path, 1))) {
             return false;
@@ -326,12 +327,32 @@ static bool take_end(slc_cluster_job *job, const slc_flow_item *item)
     return job->useful;
 }
 
+/* Nothing comes: what was written before goes to the disk when it is time. */
+static bool wait_more(slc_cluster_job *job)
+{
+    if (job->text != NULL && job->written > 0) {
+        flush_text(job);
+    }
+    if (job->results == NULL || !job->appended ||
+        slc_cli_results_flush(job->results, &job->options->results, job->reads_once, &job->error) == SLC_OK) {
+        return true;
+    }
+    slc_cli_say("cluster", "%s", job->error.text);
+    return false;
+}
+
 bool slc_cluster_job_run(slc_cluster_job *job)
 {
     slc_flow_item *item = NULL;
     slc_status status;
     bool ended = false; /* a signal came, and what was read is good */
     while (!ended && (status = slc_flow_next(job->flow, &item, &job->error)) == SLC_OK) {
+        if (item == NULL) {
+            if (!wait_more(job)) {
+                return false;
+            }
+            continue;
+        }
         if (!(item->ended ? take_end(job, item) : take(job, item))) {
             return false;
         }

@@ -107,6 +107,7 @@ void slc_cluster_print_notes(const slc_cluster_job *job)
              job->setup.layout != NULL
                  ? "pixels are of chips that --layout or --chip does not have, and were left out"
                  : "pixels are of other chips than --chip, and were left out");
+        slc_cluster_live_notes(job, i);
         slc_cluster_tables_notes(job, i);
         note(job, i, done->totals.filtered, "clusters were left out by --filter");
         note(job, i, done->counts.no_edges,
@@ -155,6 +156,10 @@ static const slc_cli_field behind[] = {
     {"tdc2_fall", DONE(counts.edges[3])},
     {"tdc_invalid", DONE(counts.no_edges)},
     {"cut", DONE(cut)},
+    {"connections", DONE(counts.connections)},
+    {"datagrams", DONE(counts.datagrams)},
+    {"broken_bytes", DONE(counts.broken_bytes)},
+    {"dropped", DONE(counts.dropped)},
     {"seconds", DONE(totals.seconds)},
 };
 static const slc_cli_field of_trigger[] = {

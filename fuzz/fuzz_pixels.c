@@ -82,7 +82,9 @@ static bool read_file(const uint8_t *bytes, size_t size, const char *formats, si
 {
     slc_io_pixels *file = NULL;
     slc_error error = {SLC_OK, ""};
-    if (slc_io_pixels_open_memory(bytes, size, "fuzz", NULL, &file, &error) != SLC_OK) {
+    const bool bare = strcmp(formats, "tpx3 words") == 0;
+    if ((bare ? slc_io_pixels_open_words(bytes, size, "fuzz", &file, &error)
+              : slc_io_pixels_open_memory(bytes, size, "fuzz", NULL, &file, &error)) != SLC_OK) {
         fuzz_require(file == NULL && strncmp(error.text, "fuzz: ", 6) == 0, "a failure has a text");
         return false;
     }

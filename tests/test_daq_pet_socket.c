@@ -3,8 +3,8 @@
  * writer makes room, and though a sender never ceases; and addresses, multicast groups among them. */
 #include "support/cmocka_all.h"
 
-#include "daq/daq_pet_address.h"
 #include "daq/daq_pet_socket.h"
+#include "io/io_address.h"
 #include "io/pet/io_pet_raw.h"
 
 #include <errno.h>
@@ -76,10 +76,10 @@ static void test_stop(void **state)
     const slc_io_pet_payload payload = {.header_bytes = 0};
     slc_daq_pet_socket_config config = {
         .address = "127.0.0.1:0", .payload = &payload, .ring_bytes = RING, .socket_bytes = ROOM};
-    assert_int_equal(slc_daq_pet_listen(config.address, 1, &config.file, &error), SLC_OK);
+    assert_int_equal(slc_io_address_listen(config.address, 1, &config.file, &error), SLC_OK);
     assert_int_equal(slc_daq_pet_socket_open(&config, &s, &error), SLC_OK);
     slc_daq_pet_socket_address(s, address, sizeof address);
-    assert_int_equal(slc_daq_pet_connect(address, &from.file, &error), SLC_OK);
+    assert_int_equal(slc_io_address_connect(address, &from.file, &error), SLC_OK);
     const uint32_t before = (uint32_t)(slc_daq_pet_socket_granted(s) / 4096); /* there is room for so many */
     assert_true(before > 100);
     while (from.next < before) {
@@ -119,7 +119,7 @@ static void expect(const char *address, slc_status status, const char *text)
 {
     slc_error error = {.status = SLC_OK};
     int file = -1;
-    const slc_status got = slc_daq_pet_listen(address, 1, &file, &error);
+    const slc_status got = slc_io_address_listen(address, 1, &file, &error);
     if (got != status || strstr(error.text, text) == NULL) {
         fail_msg("%s: status %d: %s", address, (int)got, error.text);
     }
@@ -139,8 +139,8 @@ static void test_wrong_addresses(void **state)
     expect("127.0.0.1:-1", SLC_ERR_USAGE, "is no address");
     int file = -1;
     char address[96];
-    assert_int_equal(slc_daq_pet_listen("127.0.0.1:0", 1, &file, NULL), SLC_OK);
-    slc_daq_pet_address_of(file, address, sizeof address);
+    assert_int_equal(slc_io_address_listen("127.0.0.1:0", 1, &file, NULL), SLC_OK);
+    slc_io_address_of(file, address, sizeof address);
     expect(address, SLC_ERR_IO, "cannot listen there: Address already in use; ss -ulpn shows by whom");
     (void)close(file);
 }
@@ -152,14 +152,14 @@ static void test_group(void **state)
     int member[2] = {-1, -1}, from = -1;
     char address[96], with_interface[120];
     slc_error error = {.status = SLC_OK};
-    if (slc_daq_pet_listen("239.255.77.1%lo:0", 1, &member[0], &error) != SLC_OK) {
+    if (slc_io_address_listen("239.255.77.1%lo:0", 1, &member[0], &error) != SLC_OK) {
         print_message("skipped: no multicast here: %s\n", error.text);
         skip();
     }
-    slc_daq_pet_address_of(member[0], address, sizeof address);
+    slc_io_address_of(member[0], address, sizeof address);
     (void)snprintf(with_interface, sizeof with_interface, "239.255.77.1%%lo%s", strrchr(address, ':'));
-    assert_int_equal(slc_daq_pet_listen(with_interface, 1, &member[1], &error), SLC_OK);
-    assert_int_equal(slc_daq_pet_connect(with_interface, &from, &error), SLC_OK);
+    assert_int_equal(slc_io_address_listen(with_interface, 1, &member[1], &error), SLC_OK);
+    assert_int_equal(slc_io_address_connect(with_interface, &from, &error), SLC_OK);
     if (send(from, "frames", 6, 0) != 6) {
         print_message("skipped: nothing can be sent to a group here: %s\n", strerror(errno));
         skip();

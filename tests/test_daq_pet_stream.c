@@ -3,8 +3,8 @@
  * what is left over is counted to the byte, beside an oracle that reads the whole at once. */
 #include "support/cmocka_all.h"
 
-#include "daq/daq_pet_address.h"
 #include "daq/daq_pet_stream.h"
+#include "io/io_address.h"
 #include "support/random.h"
 
 #include <arpa/inet.h>
@@ -86,8 +86,8 @@ static void check(const uint8_t *bytes, size_t n, uint32_t length_bytes, bool bi
     int listens = -1;
     char address[96];
     slc_daq_pet_stream *stream = NULL;
-    assert_int_equal(slc_daq_pet_listen("tcp:127.0.0.1:0", 1, &listens, NULL), SLC_OK);
-    slc_daq_pet_address_of(listens, address, sizeof address);
+    assert_int_equal(slc_io_address_listen("tcp:127.0.0.1:0", 1, &listens, NULL), SLC_OK);
+    slc_io_address_of(listens, address, sizeof address);
     const slc_daq_pet_stream_config config = {.file = listens,
                                               .length_bytes = length_bytes,
                                               .record = record,

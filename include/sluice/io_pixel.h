@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Files of pixel lists: raw Timepix3 (.tpx3) and Timepix4 (.tpx4), text of Pixet (.t3pa), CSV and NPY lists.
- * The format is found by the file's bytes. docs/formats/tpx3.md, tpx4.md, t3pa.md, pixel-lists.md.
+ * The format is found by the file's bytes. Raw words of readouts also come over the network.
+ * docs/formats/tpx3.md, tpx4.md, t3pa.md, pixel-lists.md.
  */
 #ifndef SLUICE_IO_PIXEL_H
 #define SLUICE_IO_PIXEL_H
@@ -58,6 +59,15 @@ typedef struct slc_io_pixels_hot {
 SLC_API slc_status slc_io_pixels_tables_write_mask(slc_io_pixels_tables *tables, const char *path,
                                                    slc_io_pixels_hot *hot, slc_error *error);
 
+/* Of words that come over the network: what is asked and told meanwhile, by the reading thread. */
+typedef struct slc_io_pixels_live {
+    /* Some times a tenth of a second while nothing comes: true ends the input, with what the system has by
+     * then. NULL: never */
+    bool (*give_up)(void *context);
+    void (*tell)(void *context, const char *text); /* "listening at 127.0.0.1:9000"; NULL: nobody */
+    void *context;
+} slc_io_pixels_live;
+
 /* What the caller knows; 0 is: whatever the file tells. */
 typedef struct slc_io_pixels_options {
     /* Of the sensor, both or none, 65536 at most. They say where a .t3pa's matrix indices are (x = index mod
@@ -76,10 +86,14 @@ typedef struct slc_io_pixels_options {
      * is none for a pixel, which is counted (SLC_ERR_USAGE for files without charges). The caller's until the
      * file is closed, and of one file at a time. */
     slc_io_pixels_tables *tables;
+    const slc_io_pixels_live *live; /* copied; NULL: nothing is asked or told */
 } slc_io_pixels_options;
 
 /* Opens `path` ("-" is standard input); `options` may be NULL. On failure *pixels is NULL and *error names
- * the path and the reason. */
+ * the path and the reason. Raw Timepix also comes from "tcp://HOST:PORT" (connects; the input ends with the
+ * connection), "tcp-listen://ADDR:PORT" (connections come one after the other, until the caller gives up) and
+ * "udp://ADDR:PORT" (datagrams): chunks as in files, or words of Timepix3 without heads of chunks, those of
+ * one chip. docs/formats/tpx3.md. */
 SLC_API slc_status slc_io_pixels_open(const char *path, const slc_io_pixels_options *options,
                                       slc_io_pixels **pixels, slc_error *error);
 SLC_API void slc_io_pixels_close(slc_io_pixels *pixels);
@@ -121,6 +135,10 @@ typedef struct slc_io_pixels_counts {
     uint64_t damaged;         /* packets or lines that were left out */
     uint64_t damaged_offset;  /* byte offset of the first of them */
     char damaged_reason[128]; /* and what was wrong with it */
+    /* Over the network. */
+    uint64_t connections, datagrams;
+    uint64_t broken_bytes; /* parts of words at the end of a connection or datagram; left out */
+    uint64_t dropped;      /* datagrams that the system had no room for, of any size */
 } slc_io_pixels_counts;
 SLC_API slc_io_pixels_counts slc_io_pixels_count(const slc_io_pixels *pixels);
 

@@ -255,6 +255,7 @@ typedef struct slc_flow_pixel_setup {
     /* Clusters for which this holds are kept: "size>=3,mass>50", columns of clusters with numbers, up to 16;
      * `labels` count the others, too; with a calibration also "energy_kev". NULL: all */
     const char *filter;
+    const slc_io_pixels_live *live; /* as in slc_io_pixels_options */
 } slc_flow_pixel_setup;
 /* Triggers in the order of time, each with its clusters, which are one behind the other. */
 typedef struct slc_flow_pixel_shots {

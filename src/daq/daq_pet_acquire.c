@@ -6,7 +6,7 @@
  */
 #include "daq/daq_pet_acquire.h"
 #include "base/config.h"
-#include "daq/daq_pet_address.h"
+#include "io/io_address.h"
 
 #include "io/pet/io_pet_raw.h"
 
@@ -90,12 +90,13 @@ static slc_status check(const slc_daq_pet_config *config, slc_error *error)
         return slc_fail(error, SLC_ERR_USAGE, "an acquisition of %g s", config->seconds);
     }
     for (uint32_t i = 0; i < config->n_listen; i++) {
-        if (slc_daq_pet_is_stream(config->listen[i]) && (config->shards > 1 || config->raw.payload.stamped)) {
+        if (slc_io_address_is_stream(config->listen[i]) &&
+            (config->shards > 1 || config->raw.payload.stamped)) {
             return slc_fail(error, SLC_ERR_USAGE,
                             "'%s': several sockets at an address, and times of the system, are of datagrams",
                             config->listen[i]);
         }
-        if (slc_daq_pet_is_stream(config->listen[i]) && config->stream_length_bytes == 0 &&
+        if (slc_io_address_is_stream(config->listen[i]) && config->stream_length_bytes == 0 &&
             config->raw.payload.header_bytes > 0) {
             return slc_fail(error, SLC_ERR_USAGE,
                             "'%s': messages with a header need their length before them in a stream",
@@ -197,7 +198,7 @@ static slc_status open_sockets(slc_daq_pet_acquisition *a, uint32_t shards, size
     slc_status status = SLC_OK;
     for (uint32_t i = 0; i < c->n_listen && status == SLC_OK; i++) {
         int files[SLC_DAQ_PET_SOCKETS];
-        status = slc_daq_pet_listen(c->listen[i], shards, files, error);
+        status = slc_io_address_listen(c->listen[i], shards, files, error);
         for (uint32_t k = 0; k < shards && status == SLC_OK; k++) {
             const slc_daq_pet_socket_config config = {.file = files[k],
                                                       .address = c->listen[i],

@@ -9,7 +9,7 @@
 #endif
 #include "base/bytes.h"
 #include "base/config.h"
-#include "daq/daq_pet_address.h"
+#include "io/io_address.h"
 #include <sluice/daq_pet.h>
 
 #include <errno.h>
@@ -257,7 +257,7 @@ static slc_status open_trains(sender *s)
         const int room = 1 << 20;
         s->to[i].address = c->to[i];
         s->to[i].data = malloc(PIECE_BYTES);
-        status = s->to[i].data != NULL ? slc_daq_pet_connect(c->to[i], &s->to[i].file, s->error)
+        status = s->to[i].data != NULL ? slc_io_address_connect(c->to[i], &s->to[i].file, s->error)
                                        : slc_fail(s->error, SLC_ERR_MEMORY, "no memory for datagrams");
         if (status == SLC_OK) {
             (void)setsockopt(s->to[i].file, SOL_SOCKET, SO_SNDBUF, &room, sizeof room);

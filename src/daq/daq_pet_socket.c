@@ -14,7 +14,7 @@
 #include "daq/daq_pet_socket.h"
 
 #include "base/bytes.h"
-#include "daq/daq_pet_address.h"
+#include "io/io_address.h"
 #include "io/pet/io_pet_raw.h"
 
 #include <errno.h>
@@ -137,7 +137,7 @@ slc_status slc_daq_pet_socket_open(const slc_daq_pet_socket_config *c, slc_daq_p
     enlarge(s->file, c->socket_bytes);
     (void)setsockopt(s->file, SOL_SOCKET, SO_RCVTIMEO, &wait, sizeof wait);
     slc_status status = make_room(s, c->ring_bytes, error);
-    if (status == SLC_OK && slc_daq_pet_is_stream(c->address)) {
+    if (status == SLC_OK && slc_io_address_is_stream(c->address)) {
         status = open_stream(s, c, error);
     }
     const int yes = 1;
@@ -242,7 +242,7 @@ void slc_daq_pet_socket_address(const slc_daq_pet_socket *s, char *text, size_t 
 {
     const size_t prefix = s->stream != NULL && size > 4 ? 4 : 0;
     memcpy(text, "tcp:", prefix);
-    slc_daq_pet_address_of(s->file, text + prefix, size - prefix);
+    slc_io_address_of(s->file, text + prefix, size - prefix);
 }
 
 slc_daq_pet_stream_counts slc_daq_pet_socket_stream(const slc_daq_pet_socket *s)

@@ -2,9 +2,12 @@
  * Looking ahead in files, pipes and memory. */
 #include "io/io_stream.h"
 
+#include "io/io_live.h"
+
 #include <assert.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <math.h>
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -30,6 +33,11 @@ void slc_io_stream_ask(bool (*give_up)(void *context), void *context)
 {
     asked.give_up = give_up;
     asked.context = context;
+}
+
+bool slc_io_stream_is_over(void)
+{
+    return asked.give_up != NULL && asked.give_up(asked.context);
 }
 
 /* A pipe by name is open only once somebody writes to it. Who may give up opens it at once, and waits for the
@@ -96,6 +104,17 @@ slc_status slc_io_stream_open(slc_io_stream *stream, const char *path, slc_error
     return SLC_OK;
 }
 
+slc_status slc_io_stream_open_live(slc_io_stream *stream, struct slc_io_live *live, const char *name,
+                                   slc_error *error)
+{
+    *stream = (slc_io_stream){.file = -1, .name = strdup(name), .live = live};
+    if (stream->name == NULL) {
+        slc_io_stream_close(stream);
+        return slc_fail(error, SLC_ERR_MEMORY, "%s: no memory for its name", name);
+    }
+    return SLC_OK;
+}
+
 slc_status slc_io_stream_open_memory(slc_io_stream *stream, const void *bytes, size_t size, const char *name,
                                      slc_error *error)
 {
@@ -111,6 +130,7 @@ void slc_io_stream_close(slc_io_stream *stream)
     if (stream->file >= 0 && stream->file != STDIN_FILENO) {
         (void)close(stream->file);
     }
+    slc_io_live_close(stream->live);
     free(stream->buffer);
     free(stream->name);
     *stream = (slc_io_stream){.file = -1};
@@ -168,6 +188,28 @@ static bool make_room(slc_io_stream *stream)
     return true;
 }
 
+/* Words of the network. False where nothing more is to be waited for: the deadline, the end, the end of a
+ * connection, which is told once before the next one is taken, or a failure. */
+static bool read_live(slc_io_stream *stream, double deadline, bool goes_on)
+{
+    bool over;
+    const ssize_t n = slc_io_live_read(stream->live, stream->buffer + stream->end,
+                                       stream->capacity - stream->end, deadline, goes_on && stream->at_border,
+                                       &over);
+    if (n > 0) {
+        stream->end += (size_t)n;
+        stream->at_border = false;
+        return true;
+    }
+    if (n < 0) {
+        stream->wrong = errno == EAGAIN ? 0 : errno;
+        return false;
+    }
+    stream->at_end = over;
+    stream->at_border = goes_on;
+    return false;
+}
+
 /* What comes after the bytes that are at hand. */
 static ssize_t read_more(const slc_io_stream *stream, size_t size)
 {
@@ -183,6 +225,12 @@ slc_status slc_io_stream_peek(slc_io_stream *stream, size_t want, const uint8_t 
         if (!make_room(stream)) {
             return slc_fail(error, SLC_ERR_MEMORY, "%s: byte %llu: no memory for %zu bytes", stream->name,
                             (unsigned long long)stream->offset, 2 * stream->capacity);
+        }
+        if (stream->live != NULL) {
+            if (!read_live(stream, (double)INFINITY, true)) {
+                break;
+            }
+            continue;
         }
         const size_t room = stream->capacity - stream->end;
         const size_t useful = want - (stream->end - stream->begin) + stream->ahead;
@@ -213,6 +261,9 @@ slc_status slc_io_stream_wait(slc_io_stream *stream, size_t want, double deadlin
                               size_t *visible, slc_error *error)
 {
     size_t least = 0;
+    for (bool more = stream->live != NULL; more && stream->end - stream->begin < want && make_room(stream);) {
+        more = read_live(stream, deadline, false);
+    }
     for (;;) {
         const slc_status status = slc_io_stream_peek(stream, least, bytes, visible, error);
         if (status != SLC_OK || *visible >= want || *visible < least || stream->at_end || stream->file < 0) {

@@ -12,6 +12,8 @@
 
 #include <stdarg.h>
 
+struct slc_io_live;
+
 typedef struct slc_io_stream {
     char *name;      /* for messages */
     int file;        /* descriptor, -1 over memory */
@@ -25,19 +27,27 @@ typedef struct slc_io_stream {
     bool waits; /* for who writes: it is no regular file */
     int wrong;  /* errno of a read that failed, 0 before */
     /* Of a regular file after slc_io_stream_place: */
-    bool placed;       /* it is read by place, so that bytes may be passed over, and read by others */
-    uint64_t base;     /* where the stream begins in the file */
-    uint64_t size;     /* of the stream when it was last asked for */
-    uint64_t foretold; /* the system was told that what is before this is going to be read */
+    bool placed;              /* it is read by place, so that bytes may be passed over, and read by others */
+    uint64_t base;            /* where the stream begins in the file */
+    uint64_t size;            /* of the stream when it was last asked for */
+    uint64_t foretold;        /* the system was told that what is before this is going to be read */
+    struct slc_io_live *live; /* words over the network (io_live.h), or NULL; owned */
+    bool at_border;           /* of these: a connection has ended, and who reads has been told so */
 } slc_io_stream;
 
 /* What the calling thread asks, a few times a tenth of a second, while it waits for a pipe: true ends the
  * stream there. Of the thread, as formats that open and read streams need not know who waits for them. NULL:
  * it waits for ever. */
 void slc_io_stream_ask(bool (*give_up)(void *context), void *context);
+/* What the answer is now; no while nobody is to be asked. */
+bool slc_io_stream_is_over(void);
 
 /* "-" is standard input. SLC_ERR_IO if the path is missing, a directory or not readable. */
 slc_status slc_io_stream_open(slc_io_stream *stream, const char *path, slc_error *error);
+/* Over the network; `live` is the stream's from here on, also if this fails. A peek shows fewer bytes than
+ * are wanted, once and without being at the end, where a connection ends; bytes of two are never at hand. */
+slc_status slc_io_stream_open_live(slc_io_stream *stream, struct slc_io_live *live, const char *name,
+                                   slc_error *error);
 /* Over memory that the caller keeps. */
 slc_status slc_io_stream_open_memory(slc_io_stream *stream, const void *bytes, size_t size, const char *name,
                                      slc_error *error);

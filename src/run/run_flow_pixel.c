@@ -118,7 +118,8 @@ static slc_status open_input(const void *setup, const slc_flow_config *config, c
     slc_io_pixels_options known = {.tick_seconds = pixel->tick_seconds,
                                    .layout = pixel->layout,
                                    .chips = pixel->chips,
-                                   .tables = pixel->tables};
+                                   .tables = pixel->tables,
+                                   .live = pixel->live};
     if (pixel->sized) {
         known.width = slc_pixel_side(size->width);
         known.height = slc_pixel_side(size->height);

@@ -4,6 +4,7 @@
  * reading. The format is found by looking at the first bytes, because names lie and pipes have none.
  */
 #include "io/io_formats.h"
+#include "io/io_live.h"
 #include "io/pixel/io_pixel_layout.h"
 #include "io/pixel/io_pixel_source.h"
 #include "io/pixel/io_pixel_tables.h"
@@ -67,6 +68,61 @@ static const slc_io_pixels_format *format_of(const uint8_t *bytes, size_t visibl
         }
     }
     return NULL;
+}
+
+/* Words of readouts without heads of chunks: those of a kind that there is, and which are no text. */
+static bool are_bare_words(const uint8_t *bytes)
+{
+    bool is_text = true;
+    for (size_t i = 0; i < SLC_IO_PIXELS_FIRST; i++) {
+        is_text = is_text && (bytes[i] >= 0x20 || (bytes[i] >= '\t' && bytes[i] <= '\r')) && bytes[i] < 0x7f;
+    }
+    const unsigned type = bytes[SLC_IO_PIXELS_FIRST - 1] >> 4;
+    return !is_text && ((type >= 4 && type <= 7) || type == 0xa || type == 0xb);
+}
+
+/* Over the network raw words come, and nothing else. Where nobody waits any more before the first of them,
+ * it is Timepix3 without any. */
+static slc_status find_live(slc_io_pixels *file, slc_error *error)
+{
+    const uint8_t *bytes;
+    size_t visible = 0;
+    slc_status status = SLC_OK;
+    while (status == SLC_OK && visible == 0 && !file->stream.at_end) {
+        status = slc_io_stream_peek(&file->stream, SLC_IO_PIXELS_FIRST, &bytes, &visible, error);
+    }
+    if (status != SLC_OK) {
+        return status;
+    }
+    if (visible > 0) {
+        file->format = slc_io_pixels_tpx4.probe(bytes, SLC_IO_PIXELS_FIRST)   ? &slc_io_pixels_tpx4
+                       : slc_io_pixels_tpx3.probe(bytes, SLC_IO_PIXELS_FIRST) ? &slc_io_pixels_tpx3
+                                                                              : NULL;
+        file->is_bare = file->format == NULL && are_bare_words(bytes);
+    }
+    if (visible == 0 || file->is_bare) {
+        file->format = &slc_io_pixels_tpx3;
+    }
+    char hex[3 * 12 + 1];
+    return file->format != NULL
+               ? file->format->open(file, error)
+               : slc_io_pixels_fail(file, error, SLC_ERR_FORMAT, 0,
+                                    "no words of a Timepix readout: they begin with%s; other lists of pixels "
+                                    "go through standard input",
+                                    slc_io_hex(bytes, visible, 8, hex));
+}
+
+bool slc_io_pixels_passes_border(slc_io_pixels *file, size_t left, size_t visible)
+{
+    if (file->stream.live == NULL || file->stream.at_end) {
+        return false;
+    }
+    if (left > 0 || visible > 0) {
+        slc_io_pixels_damage(file, file->stream.offset, "a connection ends inside a chunk");
+    }
+    file->counts.skipped += visible;
+    slc_io_stream_skip(&file->stream, visible);
+    return true;
 }
 
 /* A magic is known by its first bytes, and text by some more; only a file that was cut out of the middle
@@ -188,13 +244,19 @@ static slc_status open_pixels(const char *path, const void *bytes, size_t size, 
         return slc_fail(error, SLC_ERR_MEMORY, "%s: no memory to read it", name);
     }
     file->options = options != NULL ? *options : (slc_io_pixels_options){.width = 0};
-    slc_status status = path != NULL ? slc_io_stream_open(&file->stream, path, error)
-                                     : slc_io_stream_open_memory(&file->stream, bytes, size, name, error);
+    slc_io_live *live = NULL;
+    const bool is_live = path != NULL && slc_io_live_is(path);
+    slc_status status = is_live ? slc_io_live_open(path, file->options.live, &live, error) : SLC_OK;
+    if (status == SLC_OK) {
+        status = is_live        ? slc_io_stream_open_live(&file->stream, live, path, error)
+                 : path != NULL ? slc_io_stream_open(&file->stream, path, error)
+                                : slc_io_stream_open_memory(&file->stream, bytes, size, name, error);
+    }
     if (status != SLC_OK) {
         free(file);
         return status;
     }
-    status = find_format(file, error);
+    status = is_live ? find_live(file, error) : find_format(file, error);
     status = status == SLC_OK ? apply_options(file, error) : status;
     if (status != SLC_OK) {
         slc_io_pixels_close(file);
@@ -215,6 +277,30 @@ slc_status slc_io_pixels_open_memory(const void *bytes, size_t size, const char 
                                      slc_error *error)
 {
     return open_pixels(NULL, bytes, size, name, options, pixels, error);
+}
+
+slc_status slc_io_pixels_open_words(const void *bytes, size_t size, const char *name, slc_io_pixels **pixels,
+                                    slc_error *error)
+{
+    *pixels = NULL;
+    slc_io_pixels *file = calloc(1, sizeof *file);
+    if (file == NULL) {
+        return slc_fail(error, SLC_ERR_MEMORY, "%s: no memory to read it", name);
+    }
+    slc_status status = slc_io_stream_open_memory(&file->stream, bytes, size, name, error);
+    if (status != SLC_OK) {
+        free(file);
+        return status;
+    }
+    file->is_bare = true;
+    file->format = &slc_io_pixels_tpx3;
+    status = file->format->open(file, error);
+    if (status != SLC_OK) {
+        slc_io_pixels_close(file);
+        return status;
+    }
+    *pixels = file;
+    return SLC_OK;
 }
 
 void slc_io_pixels_close(slc_io_pixels *pixels)
@@ -239,6 +325,13 @@ slc_io_pixels_counts slc_io_pixels_count(const slc_io_pixels *pixels)
 {
     slc_io_pixels_counts counts = pixels->counts;
     counts.bytes = pixels->stream.offset;
+    if (pixels->stream.live != NULL) {
+        const slc_io_live_counts live = slc_io_live_count(pixels->stream.live);
+        counts.connections = live.connections;
+        counts.datagrams = live.datagrams;
+        counts.broken_bytes = live.broken_bytes;
+        counts.dropped = live.dropped;
+    }
     return counts;
 }
 

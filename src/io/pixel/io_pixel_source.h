@@ -52,6 +52,7 @@ struct slc_io_pixels {
     slc_io_pixels_trigger
         *triggers; /* that came with the pixels, until somebody takes them (n_triggers = 0) */
     size_t n_triggers, trigger_capacity;
+    bool is_bare;      /* words without heads of chunks (tpx3) */
     double deadline;   /* until when opening waits for bytes that do not come; 0: it has not waited yet */
     slc_status status; /* of a failure that stays, SLC_OK before */
     slc_error error;
@@ -71,6 +72,10 @@ slc_status slc_io_pixels_open_memory(const void *bytes, size_t size, const char 
                                      const slc_io_pixels_options *options, slc_io_pixels **pixels,
                                      slc_error *error);
 
+/* The same of words without heads of chunks, as they come over the network. */
+slc_status slc_io_pixels_open_words(const void *bytes, size_t size, const char *name, slc_io_pixels **pixels,
+                                    slc_error *error);
+
 /* "name: byte 37: reason", on one printable line. */
 #define slc_io_pixels_fail(file, ...) slc_io_stream_fail(&(file)->stream, __VA_ARGS__)
 /* Shows `want` bytes; fewer where the stream ends, or where it is a pipe in which they are not there in time:
@@ -78,6 +83,9 @@ slc_status slc_io_pixels_open_memory(const void *bytes, size_t size, const char 
 slc_status slc_io_pixels_look(slc_io_pixels *file, size_t want, const uint8_t **bytes, size_t *visible,
                               slc_error *error);
 bool slc_io_pixels_is_cut(const slc_io_pixels *file);
+/* Where fewer bytes came than a word has: is that the end of a connection, behind which others come? Then
+ * what is visible is passed over, and is damage, as is a chunk of which bytes are `left`. */
+bool slc_io_pixels_passes_border(slc_io_pixels *file, size_t left, size_t visible);
 /* Counts one more damaged packet or line, and keeps place and reason of the first. */
 __attribute__((format(printf, 3, 4))) void slc_io_pixels_damage(slc_io_pixels *file, uint64_t place,
                                                                 const char *format, ...);

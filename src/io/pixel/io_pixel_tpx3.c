@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { PACKET = 8, CHIP_WIDTH = 256, FINE = 16, LARGEST_CHUNK = 1 << 16 };
+enum { PACKET = 8, CHIP_WIDTH = 256, FINE = 16, LARGEST_CHUNK = 1 << 16, BARE = 1 << 20 };
 
 /* Types of what pixels send. A chip that counts events sends their number and their summed time over
  * threshold where the other kind has the time of arrival: those are counted, and are no rows. */
@@ -41,7 +41,7 @@ enum {
 };
 
 typedef struct tpx3_state {
-    size_t left;   /* bytes of the current chunk that are not consumed */
+    size_t left;   /* bytes of the current chunk that are not consumed; of bare words, up to BARE */
     uint32_t x0;   /* of its chip */
     bool lost;     /* bytes are being skipped up to the next chunk */
     bool has_time; /* whether `time` is one */
@@ -282,15 +282,15 @@ static void start_at_pixels(tpx3_state *state, const uint64_t *ticks, size_t n)
 
 /* The time of day at the begin: from heartbeats further on, the first that the one after it confirms; without
  * any, from the first pixels. */
-static void look_ahead(tpx3_state *state, const uint8_t *bytes, size_t size)
+static void look_ahead(tpx3_state *state, const uint8_t *bytes, size_t size, bool is_bare)
 {
     tpx3_state ahead = {.left = 0};
     uint64_t first[FIRST];
-    size_t at = find_header(bytes, size), n = 0;
-    while (at + PACKET <= size && is_header(bytes + at)) {
-        const size_t end = at + PACKET + size_after(bytes + at);
+    size_t at = is_bare ? 0 : find_header(bytes, size), n = 0;
+    while (at + PACKET <= size && (is_bare || is_header(bytes + at))) {
+        const size_t end = is_bare ? size : at + PACKET + size_after(bytes + at);
         ahead.suspicion = 0;
-        for (at += PACKET; at + PACKET <= size && at + PACKET <= end; at += PACKET) {
+        for (at += is_bare ? 0 : PACKET; at + PACKET <= size && at + PACKET <= end; at += PACKET) {
             const uint64_t packet = load(bytes + at);
             const tpx3_state before = ahead;
             if (is_pixel(packet)) {
@@ -418,6 +418,10 @@ static size_t begin_chunk(slc_io_pixels *file, const uint8_t *bytes, size_t size
         take_header(file, load(bytes));
         return PACKET;
     }
+    if (file->is_bare) {
+        state->left = BARE;
+        return 0;
+    }
     uint64_t header;
     const unsigned rest = is_astray(state, load(bytes))
                               ? find_unaligned(state->previous, load(bytes), &header)
@@ -469,7 +473,9 @@ static size_t take(slc_io_pixels *file, const uint8_t *bytes, size_t size, slc_p
             if (taken < PACKET * here && pixels->head.size < last && is_astray(state, load(bytes + at))) {
                 state->left = 0; /* begin_chunk finds it */
             } else if (taken < PACKET * here && pixels->head.size < last) {
-                slc_io_pixels_damage(file, file->stream.offset + at, "a chunk begins inside another");
+                if (!file->is_bare) {
+                    slc_io_pixels_damage(file, file->stream.offset + at, "a chunk begins inside another");
+                }
                 state->left = 0;
             }
         }
@@ -480,10 +486,13 @@ static size_t take(slc_io_pixels *file, const uint8_t *bytes, size_t size, slc_p
 static void end_of_file(slc_io_pixels *file, size_t visible)
 {
     tpx3_state *state = file->state;
-    if ((state->left > 0 || (visible > 0 && !state->lost)) && !slc_io_pixels_is_cut(file)) {
-        slc_io_pixels_damage(file, file->stream.offset,
-                             state->left > 0 ? "the file ends inside a chunk"
-                                             : "the file ends inside the header of a chunk");
+    const char *what = file->stream.live != NULL ? "connection" : "file";
+    if (((state->left > 0 && !file->is_bare) || (visible > 0 && !state->lost)) &&
+        !slc_io_pixels_is_cut(file)) {
+        slc_io_pixels_damage(file, file->stream.offset, "the %s ends inside %s", what,
+                             file->is_bare     ? "a word"
+                             : state->left > 0 ? "a chunk"
+                                               : "the header of a chunk");
     }
     file->counts.skipped += state->lost ? visible : 0;
     slc_io_stream_skip(&file->stream, visible);
@@ -494,6 +503,7 @@ static void end_of_file(slc_io_pixels *file, size_t visible)
 static slc_status read_tpx3(slc_io_pixels *file, slc_pixels *pixels, size_t room, slc_error *error)
 {
     enum { PIECE = 1 << 18 };
+    tpx3_state *state = file->state;
     const size_t before = pixels->head.size, last = before + room;
     while (pixels->head.size < last) {
         if (pixels->head.size > before && file->stream.end - file->stream.begin < PACKET) {
@@ -508,14 +518,18 @@ static slc_status read_tpx3(slc_io_pixels *file, slc_pixels *pixels, size_t room
         const size_t piece = visible < PIECE ? visible : PIECE;
         const size_t taken = visible > 0 ? take(file, bytes, piece, pixels, last) : 0;
         slc_io_stream_skip(&file->stream, taken);
-        if (((const tpx3_state *)file->state)->edges.is_short) {
+        if (state->edges.is_short) {
             return slc_io_pixels_fail(file, error, SLC_ERR_MEMORY, SLC_IO_NO_PLACE,
                                       "no memory for its triggers");
         }
         if (file->n_triggers >= SLC_IO_PIXELS_TRIGGERS && taken > 0) {
             return SLC_OK;
         }
-        if (taken == 0 && piece == visible) {
+        if (visible < PACKET && slc_io_pixels_passes_border(file, file->is_bare ? 0 : state->left, visible)) {
+            state->left = 0;
+            state->lost = false;
+            state->previous = 0;
+        } else if (taken == 0 && piece == visible) {
             end_of_file(file, visible);
             return SLC_END;
         }
@@ -540,7 +554,8 @@ static slc_status open_tpx3(slc_io_pixels *file, slc_error *error)
     if (status == SLC_OK) {
         /* No more than this, though more may be at hand: times may not depend on where the bytes come from.
          */
-        look_ahead(file->state, bytes, visible < SLC_IO_PIXELS_PROBE ? visible : SLC_IO_PIXELS_PROBE);
+        look_ahead(file->state, bytes, visible < SLC_IO_PIXELS_PROBE ? visible : SLC_IO_PIXELS_PROBE,
+                   file->is_bare);
     }
     return status;
 }

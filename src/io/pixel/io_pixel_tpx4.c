@@ -269,6 +269,11 @@ static slc_status read_tpx4(slc_io_pixels *file, slc_pixels *pixels, size_t room
         if (status != SLC_OK) {
             return status;
         }
+        if (visible < want && slc_io_pixels_passes_border(file, state->left, visible)) {
+            state->left = 0;
+            state->lost = false;
+            continue;
+        }
         if (visible < want) {
             return end_of_file(file, visible);
         }

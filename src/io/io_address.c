@@ -1,20 +1,30 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Addresses of UDP sockets as people write them, multicast groups among them. */
+ * Addresses of sockets as people write them, multicast groups among them. */
 #if defined(__linux__)
 #define _GNU_SOURCE /* struct group_req, struct ip_mreqn */
 #endif
-#include "daq/daq_pet_address.h"
+#include "io/io_address.h"
 
 #include <errno.h>
 #include <fcntl.h>
 #include <net/if.h>
 #include <netdb.h>
 #include <netinet/in.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/socket.h>
 #include <unistd.h>
+
+/* What the socket is for. */
+typedef enum purpose { LISTEN, SEND, REACH } purpose;
+typedef struct patience {
+    bool (*give_up)(void *context); /* NULL: never */
+    void *context;
+} patience;
+
+enum { SLICE_MS = 20 /* so often who connects asks whether to go on */ };
 
 /* "HOST%INTERFACE:PORT" in its parts. */
 typedef struct parts {
@@ -116,10 +126,40 @@ static bool send_to(int file, const struct addrinfo *a, const parts *p)
     return wrong == 0 && connect(file, a->ai_addr, a->ai_addrlen) == 0;
 }
 
-/* What a person can do about it. */
-static const char *advice(int wrong, bool listen, const struct addrinfo *found)
+/* A stream, which may take its time until somebody answers. */
+static bool reach(int file, const struct addrinfo *a, const patience *p)
 {
-    if (!listen) {
+    struct pollfd ready = {.fd = file, .events = POLLOUT};
+    int wrong = 0, n = 0;
+    socklen_t size = sizeof wrong;
+    if (fcntl(file, F_SETFL, O_NONBLOCK) != 0) {
+        return false;
+    }
+    if (connect(file, a->ai_addr, a->ai_addrlen) == 0) {
+        return true;
+    }
+    while (errno == EINPROGRESS || errno == EINTR) {
+        n = poll(&ready, 1, SLICE_MS);
+        if (n > 0) {
+            (void)getsockopt(file, SOL_SOCKET, SO_ERROR, &wrong, &size);
+            errno = wrong;
+            return wrong == 0;
+        }
+        errno = n == 0 ? EINPROGRESS : errno;
+        if (p->give_up != NULL && p->give_up(p->context)) {
+            errno = ECANCELED;
+        }
+    }
+    return false;
+}
+
+/* What a person can do about it. */
+static const char *advice(int wrong, purpose why, const struct addrinfo *found)
+{
+    if (why == REACH) {
+        return wrong == ECONNREFUSED ? "; nobody listens there (yet)" : "";
+    }
+    if (why != LISTEN) {
         return "";
     }
     return wrong == EADDRNOTAVAIL ? "; no interface of this machine has it"
@@ -131,25 +171,26 @@ static const char *advice(int wrong, bool listen, const struct addrinfo *found)
                : "";
 }
 
-bool slc_daq_pet_is_stream(const char *address)
+bool slc_io_address_is_stream(const char *address)
 {
     return strncmp(address, "tcp:", 4) == 0;
 }
 
-/* The kind of an address to listen at, and the address behind its prefix. */
-static int kind_of(const char **address, bool listens)
+/* The kind of an address, and the address behind the prefix of one to listen at. */
+static int kind_of(const char **address, purpose why)
 {
-    const bool stream = listens && slc_daq_pet_is_stream(*address);
+    const bool stream = why == LISTEN && slc_io_address_is_stream(*address);
     *address += stream ? 4 : 0;
-    return stream ? SOCK_STREAM : SOCK_DGRAM;
+    return stream || why == REACH ? SOCK_STREAM : SOCK_DGRAM;
 }
 
-static slc_status find(const char *address, bool listen, parts *p, struct addrinfo **found, slc_error *error)
+static slc_status find(const char *address, purpose why, parts *p, struct addrinfo **found, slc_error *error)
 {
     const char *whole = address;
-    const int kind = kind_of(&address, listen);
-    const struct addrinfo hints = {
-        .ai_family = AF_UNSPEC, .ai_socktype = kind, .ai_flags = AI_NUMERICSERV | (listen ? AI_PASSIVE : 0)};
+    const int kind = kind_of(&address, why);
+    const struct addrinfo hints = {.ai_family = AF_UNSPEC,
+                                   .ai_socktype = kind,
+                                   .ai_flags = AI_NUMERICSERV | (why == LISTEN ? AI_PASSIVE : 0)};
     if (!cut(address, p)) {
         return slc_fail(error, SLC_ERR_USAGE, "'%s' is no address: HOST:PORT or [HOST]:PORT", whole);
     }
@@ -171,20 +212,27 @@ static slc_status find(const char *address, bool listen, parts *p, struct addrin
     return status;
 }
 
-static slc_status open_at(const char *address, bool listen, int *file, slc_error *error)
+static bool use(int file, const struct addrinfo *a, const parts *p, purpose why, const patience *waits)
 {
+    return why == LISTEN ? listen_at(file, a, p) : why == SEND ? send_to(file, a, p) : reach(file, a, waits);
+}
+
+static slc_status open_at(const char *address, purpose why, const patience *waits, int *file,
+                          slc_error *error)
+{
+    static const char *const verb[] = {"listen there", "send there", "connect"};
     parts p;
     struct addrinfo *found = NULL;
     *file = -1;
-    slc_status status = find(address, listen, &p, &found, error);
+    slc_status status = find(address, why, &p, &found, error);
     if (status != SLC_OK) {
         return status;
     }
     int last = EADDRNOTAVAIL;
     for (const struct addrinfo *a = found; a != NULL && *file < 0; a = a->ai_next) {
         const char *rest = address;
-        const int made = socket(a->ai_family, kind_of(&rest, listen), 0);
-        if (made >= 0 && (listen ? listen_at(made, a, &p) : send_to(made, a, &p))) {
+        const int made = socket(a->ai_family, kind_of(&rest, why), 0);
+        if (made >= 0 && use(made, a, &p, why, waits)) {
             *file = made;
         } else {
             last = errno;
@@ -194,9 +242,8 @@ static slc_status open_at(const char *address, bool listen, int *file, slc_error
         }
     }
     if (*file < 0) {
-        status = slc_fail(error, SLC_ERR_IO, "%s: cannot %s: %s%s", address,
-                          listen ? "listen there" : "send there", strerror(last),
-                          advice(last, listen, found));
+        status = slc_fail(error, SLC_ERR_IO, "%s: cannot %s: %s%s", address, verb[why], strerror(last),
+                          advice(last, why, found));
     }
     freeaddrinfo(found);
     return status;
@@ -248,12 +295,12 @@ static slc_status share(const char *address, uint32_t n, int *files, slc_error *
     return SLC_OK;
 }
 
-slc_status slc_daq_pet_listen(const char *address, uint32_t n, int *files, slc_error *error)
+slc_status slc_io_address_listen(const char *address, uint32_t n, int *files, slc_error *error)
 {
     for (uint32_t i = 0; i < n; i++) {
         files[i] = -1;
     }
-    slc_status status = open_at(address, true, &files[0], error);
+    slc_status status = open_at(address, LISTEN, NULL, &files[0], error);
     status = status == SLC_OK && n > 1 ? share(address, n, files, error) : status;
     for (uint32_t i = 0; i < n && status != SLC_OK; i++) {
         if (files[i] >= 0) {
@@ -264,12 +311,18 @@ slc_status slc_daq_pet_listen(const char *address, uint32_t n, int *files, slc_e
     return status;
 }
 
-slc_status slc_daq_pet_connect(const char *address, int *file, slc_error *error)
+slc_status slc_io_address_connect(const char *address, int *file, slc_error *error)
 {
-    return open_at(address, false, file, error);
+    return open_at(address, SEND, NULL, file, error);
 }
 
-void slc_daq_pet_address_of(int file, char *text, size_t size)
+slc_status slc_io_address_reach(const char *address, bool (*give_up)(void *context), void *context, int *file,
+                                slc_error *error)
+{
+    return open_at(address, REACH, &(patience){give_up, context}, file, error);
+}
+
+void slc_io_address_of(int file, char *text, size_t size)
 {
     struct sockaddr_storage address;
     socklen_t length = sizeof address;
