@@ -43,6 +43,8 @@ const slc_cli_option slc_label_option_rows[] = {
      "foreground: at or above T, or a band LO:HI; otsu: found for a page (default 1)"},
     {"hysteresis", 0, TEXT(O, hysteresis), "LO:HI",
      "foreground: components of pixels at or above LO with one at or above HI"},
+    {"local", 0, TEXT(O, local), "HOW",
+     "above a local threshold: mean:WINDOW:OFFSET or sauvola:WINDOW:K:RANGE"},
     {"mask", 0, INPUT_AS(O, mask, "an image"), "FILE",
      "of every page, only pixels where this image is above 0 are foreground"},
     {"fill-holes", 0, FLAG(O, fill_holes), NULL,

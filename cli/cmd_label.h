@@ -21,7 +21,7 @@
 
 typedef struct slc_label_options {
     const char *output, *stats, *preview, *algorithm, *threshold, *simd, *device, *periodic;
-    const char *hysteresis, *mask, *write_mask;
+    const char *hysteresis, *local, *mask, *write_mask;
     slc_cli_results results;
     uint64_t connectivity, threads, min_area, max_area, device_memory, max_hole;
     uint32_t features;
@@ -86,7 +86,7 @@ typedef struct slc_label_job {
 } slc_label_job;
 
 /* The command line, which `sluice-mpi label` has, too. */
-enum { SLC_LABEL_OPTION_ROWS = 30 };
+enum { SLC_LABEL_OPTION_ROWS = 31 };
 extern const slc_cli_option slc_label_option_rows[];
 void slc_label_defaults(void *options);
 

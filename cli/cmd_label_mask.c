@@ -5,6 +5,7 @@
 #include "cmd_label_files.h"
 #include "cmd_label_words.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -12,7 +13,8 @@
 
 const char *slc_label_mask_word(const slc_label_options *options)
 {
-    return options->hysteresis != NULL                                             ? "--hysteresis"
+    return options->local != NULL                                                  ? "--local"
+           : options->hysteresis != NULL                                           ? "--hysteresis"
            : options->fill_holes                                                   ? "--fill-holes"
            : options->max_hole != 0                                                ? "--max-hole"
            : options->mask != NULL                                                 ? "--mask"
@@ -50,12 +52,56 @@ static int choose_hysteresis(slc_label_job *job)
                                text);
 }
 
+/* A number behind a colon, if there is one more; `text` goes on behind it. */
+static bool next_number(const char **text, double *number)
+{
+    char *end = NULL;
+    if (**text == '\0') {
+        return true;
+    }
+    *number = **text == ':' ? strtod(*text + 1, &end) : (double)NAN;
+    const bool good = end != NULL && end != *text + 1 && isfinite(*number);
+    *text = good ? end : *text;
+    return good;
+}
+
+/* mean:WINDOW:OFFSET or sauvola:WINDOW:K:RANGE. */
+static int choose_local(slc_label_job *job)
+{
+    const slc_label_options *options = job->options;
+    slc_image_mask_config *mask = &job->mask_config;
+    const bool sauvola = strncmp(options->local, "sauvola", 7) == 0;
+    const char *text = options->local + (sauvola ? 7 : 4);
+    double window = mask->window;
+    if (options->threshold != NULL || options->hysteresis != NULL) {
+        return slc_cli_wrong(COMMAND, "--local is in the place of --%s",
+                             options->threshold != NULL ? "threshold" : "hysteresis");
+    }
+    mask->rule = sauvola ? SLC_IMAGE_RULE_SAUVOLA : SLC_IMAGE_RULE_MEAN;
+    if ((!sauvola && strncmp(options->local, "mean", 4) != 0) || !next_number(&text, &window) ||
+        !next_number(&text, sauvola ? &mask->k : &mask->offset) ||
+        (sauvola && !next_number(&text, &mask->range)) || *text != '\0') {
+        return slc_cli_wrong(COMMAND, "--local takes mean:WINDOW:OFFSET or sauvola:WINDOW:K:RANGE, not '%s'",
+                             options->local);
+    }
+    const bool odd = window >= 1 && window <= UINT16_MAX && fmod(window, 2) == 1;
+    mask->window = odd ? (uint32_t)window : 0;
+    return odd && mask->range >= 0
+               ? SLC_CLI_GO_ON
+               : slc_cli_wrong(COMMAND,
+                               odd ? "--local: a range is more than 0, not as in '%s'"
+                                   : "--local: a window is an odd number from 1 to 65535, not as in '%s'",
+                               options->local);
+}
+
 int slc_label_mask_choose(slc_label_job *job)
 {
     const slc_label_options *options = job->options;
     slc_image_mask_config *mask = &job->mask_config;
     slc_image_mask_config_default(mask);
-    const int status = options->hysteresis != NULL ? choose_hysteresis(job) : choose_threshold(job);
+    const int status = options->local != NULL        ? choose_local(job)
+                       : options->hysteresis != NULL ? choose_hysteresis(job)
+                                                     : choose_threshold(job);
     if (status != SLC_CLI_GO_ON) {
         return status;
     }

@@ -37,10 +37,13 @@ static void put_page(slc_cli_tree *tree, const slc_label_job *job, const slc_lab
 /* What is foreground. */
 static void put_rule(slc_cli_tree *tree, const slc_label_job *job)
 {
-    static const char *const rules[SLC_IMAGE_RULES] = {"least", "band", "hysteresis"};
+    static const char *const rules[SLC_IMAGE_RULES] = {"least", "band", "hysteresis", "mean", "sauvola"};
     const slc_image_mask_config *mask = &job->mask_config;
     slc_cli_put(tree, "rule", rules[mask->rule]);
-    slc_cli_put(tree, "high", mask->rule == SLC_IMAGE_RULE_LEAST ? (double)NAN : mask->high);
+    slc_cli_put(tree, "high",
+                mask->rule == SLC_IMAGE_RULE_BAND || mask->rule == SLC_IMAGE_RULE_HYSTERESIS ? mask->high
+                                                                                             : (double)NAN);
+    slc_cli_put(tree, "local", job->options->local);
     slc_cli_put(tree, "mask", job->options->mask);
     slc_cli_put(tree, "max_hole", mask->max_hole_area);
 }

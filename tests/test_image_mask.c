@@ -69,6 +69,9 @@ static void check(slc_image_mask_config config, const slc_image *image, const sl
 {
     double *values = values_of(image), *in = within != NULL ? values_of(within) : NULL;
     uint8_t *on = take(image->width * image->height);
+    for (size_t i = 0; i < image->width * image->height && config.rule >= SLC_IMAGE_RULE_MEAN; i++) {
+        on[i] = image_mask_local_oracle(&config, image, i % image->width, i / image->width);
+    }
     image_mask_oracle(&config, image->type == SLC_IMAGE_BITS, values, in, image->width, image->height, on);
     for (slc_simd_target target = SLC_SIMD_AUTO; target < SLC_SIMD_TARGETS; target++) {
         if (target == SLC_SIMD_AUTO || slc_simd_runs(target)) {
@@ -139,6 +142,14 @@ static void test_random(void **state)
         const double a = random_level(levels, &seed), b = random_level(levels, &seed);
         config.rule = type == SLC_IMAGE_BITS ? SLC_IMAGE_RULE_LEAST
                                              : (slc_image_rule)random_below(&seed, SLC_IMAGE_RULES);
+        const bool narrow = type == SLC_IMAGE_U8 || type == SLC_IMAGE_U16;
+        if (config.rule >= SLC_IMAGE_RULE_MEAN && !narrow) {
+            config.rule = SLC_IMAGE_RULE_BAND;
+        }
+        config.window = 1 + 2 * random_below(&seed, i % 3 == 0 ? 30 : 4);
+        config.offset = ((double)random_below(&seed, 41) - 20) / (i % 2 == 0 ? 1 : 9);
+        config.k = (double)random_below(&seed, 9) / 10 - 0.2;
+        config.range = random_below(&seed, 2) * (1 + random_below(&seed, 200));
         config.low = a < b ? a : b;
         config.high = a < b ? b : a;
         config.connectivity = random_below(&seed, 2) == 0 ? 4 : 8;
@@ -223,6 +234,74 @@ static void test_threads(void **state)
     free(on);
 }
 
+/* ---- local thresholds -------------------------------------------------------------------------- */
+
+/* The largest windows that there are, on what varies most, where sums of squares pass 64 bits. */
+static void test_largest_windows(void **state)
+{
+    static uint16_t wide[330 * 330];
+    static uint8_t mask[42 * 330];
+    const slc_image image = {wide, 330, 330, 330 * sizeof *wide, SLC_IMAGE_U16};
+    uint64_t seed = 11;
+    slc_error error;
+    slc_image_mask_config config;
+    (void)state;
+    slc_image_mask_config_default(&config);
+    config.rule = SLC_IMAGE_RULE_SAUVOLA;
+    config.window = 303;
+    config.k = 1;
+    for (size_t i = 0; i < 330 * 330; i++) {
+        wide[i] = i % 330 < 165 ? UINT16_MAX : (uint16_t)(random_below(&seed, 2) * 40000);
+    }
+    assert_int_equal(slc_image_mask_make(&config, &image, NULL, mask, 42, &error), SLC_OK);
+    size_t n = 0;
+    for (size_t i = 0; i < 200; i++) {
+        const size_t x = random_below(&seed, 330), y = random_below(&seed, 330);
+        const bool want = image_mask_local_oracle(&config, &image, x, y);
+        assert_int_equal(mask[42 * y + x / 8] >> x % 8 & 1, want);
+        n += want;
+    }
+    assert_in_range(n, 20, 180);
+    config.window = 305;
+    assert_int_equal(slc_image_mask_make(&config, &image, NULL, mask, 42, &error), SLC_ERR_UNSUPPORTED);
+    assert_non_null(strstr(error.text, "at most 303"));
+    config.rule = SLC_IMAGE_RULE_MEAN; /* wider than the image, and so for every pixel the same */
+    config.window = 65535;
+    assert_int_equal(slc_image_mask_make(&config, &image, NULL, mask, 42, &error), SLC_OK);
+    for (size_t i = 0; i < 20; i++) {
+        const size_t x = random_below(&seed, 330), y = random_below(&seed, 330);
+        config.window = 661;
+        assert_int_equal(mask[42 * y + x / 8] >> x % 8 & 1, image_mask_local_oracle(&config, &image, x, y));
+    }
+}
+
+static void test_local_threads(void **state)
+{
+    const size_t width = 1111, height = 1300, stride = 139;
+    uint64_t seed = 5;
+    uint8_t *grey = take(width * height), *one = take(stride * height), *more = take(stride * height);
+    const slc_image image = {grey, width, height, (ptrdiff_t)width, SLC_IMAGE_U8};
+    slc_error error;
+    (void)state;
+    image_scene(grey, width, height, &seed);
+    for (int k = 0; k < 4; k++) {
+        slc_image_mask_config config;
+        slc_image_mask_config_default(&config);
+        config.rule = k % 2 == 0 ? SLC_IMAGE_RULE_MEAN : SLC_IMAGE_RULE_SAUVOLA;
+        config.window = k < 2 ? 31 : 801;
+        assert_int_equal(slc_image_mask_make(&config, &image, NULL, one, (ptrdiff_t)stride, &error), SLC_OK);
+        for (config.exec.threads = 2; config.exec.threads < 7; config.exec.threads++) {
+            memset(more, 0xFF, stride * height);
+            assert_int_equal(slc_image_mask_make(&config, &image, NULL, more, (ptrdiff_t)stride, &error),
+                             SLC_OK);
+            assert_memory_equal(one, more, stride * height);
+        }
+    }
+    free(grey);
+    free(one);
+    free(more);
+}
+
 /* ---- what is refused --------------------------------------------------------------------------- */
 
 static void refuse(const slc_image_mask_config *config, const slc_image *image, const slc_image *within,
@@ -239,6 +318,7 @@ static void refuse(const slc_image_mask_config *config, const slc_image *image, 
 static void test_refused(void **state)
 {
     const uint8_t pixels[16] = {0};
+    const float wide[4] = {0};
     const slc_image image = {pixels, 4, 4, 4, SLC_IMAGE_U8}, small = {pixels, 4, 3, 4, SLC_IMAGE_U8};
     const slc_image bits = {pixels, 4, 4, 1, SLC_IMAGE_BITS};
     slc_image_mask_config good, c;
@@ -257,6 +337,17 @@ static void test_refused(void **state)
     REFUSED(rule, SLC_IMAGE_RULE_BAND, &bits, NULL, "rows of bits");
     REFUSED(low, 1, &image, &small, "mask: 4 x 3 pixels for an image of 4 x 4");
     REFUSED(low, 1, NULL, NULL, "image");
+    good.rule = SLC_IMAGE_RULE_SAUVOLA;
+    REFUSED(window, 4, &image, NULL, "window: 4");
+    REFUSED(window, 0, &image, NULL, "window: 0");
+    REFUSED(window, 65537, &image, NULL, "window: 65537");
+    REFUSED(k, (double)NAN, &image, NULL, "threshold");
+    REFUSED(range, -1, &image, NULL, "threshold");
+    const slc_image reals = {wide, 2, 2, 8, SLC_IMAGE_F32};
+    slc_error error;
+    uint8_t mask[2];
+    assert_int_equal(slc_image_mask_make(&good, &reals, NULL, mask, 1, &error), SLC_ERR_UNSUPPORTED);
+    assert_non_null(strstr(error.text, "not f32"));
     good.rule = SLC_IMAGE_RULE_HYSTERESIS;
     REFUSED(high, 0.5, &image, NULL, "low, 1, is above high, 0.5");
     REFUSED(high, (double)NAN, &image, NULL, "threshold");
@@ -265,7 +356,9 @@ static void test_refused(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random), cmocka_unit_test(test_patterns),
-                                       cmocka_unit_test(test_threads), cmocka_unit_test(test_refused)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_random),        cmocka_unit_test(test_patterns),
+        cmocka_unit_test(test_threads),       cmocka_unit_test(test_largest_windows),
+        cmocka_unit_test(test_local_threads), cmocka_unit_test(test_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

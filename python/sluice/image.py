@@ -16,7 +16,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, Union
 
 from ._core import Components, Labeller, Pages, Reader, RowStream, SliceStream, UsageError, image_open, image_run, image_save
 from ._core import image_algorithms as algorithms
@@ -52,6 +52,8 @@ __all__ = [
     "save",
 ]
 
+Local = Union[str, tuple[str, int], tuple[str, int, float], tuple[str, int, float, float]]
+
 #: What ``components`` can be asked for.
 FEATURES = ("area", "box", "first", "sums", "second", "perimeter", "euler", "centroid", "shape", "grey")
 
@@ -79,8 +81,15 @@ def _numbers(name: str, values: Any, n: int) -> tuple[float, ...]:
     return taken
 
 
-def _rule(threshold: Any, hysteresis: Any) -> tuple[Any, ...]:
+def _rule(threshold: Any, hysteresis: Any, local: Any) -> tuple[Any, ...]:
     """What the extension is told of a threshold that is no word."""
+    if local is not None:
+        if threshold is not None or hysteresis is not None:
+            raise UsageError("local is in the place of threshold and hysteresis: one of them is to be given")
+        words = (local,) if isinstance(local, str) else tuple(local)
+        if len(words) == 0 or words[0] not in ("mean", "sauvola") or len(words) > (3 if words[0] == "mean" else 4):
+            raise UsageError(f"local is to be ('mean', window, offset) or ('sauvola', window, k, range), not {local!r}")
+        return words
     if hysteresis is not None:
         if threshold is not None:
             raise UsageError("hysteresis is in the place of threshold: one of them is to be given")
@@ -100,6 +109,7 @@ def foreground(
     *,
     threshold: float | tuple[float, float] | Literal["otsu"] | None = None,
     hysteresis: tuple[float, float] | None = None,
+    local: Local | None = None,
     mask: Any = None,
     fill_holes: bool | int = False,
     connectivity: int = 8,
@@ -108,17 +118,20 @@ def foreground(
     """The foreground (h, w) of an image, which ``label`` and ``components`` take as it is (``grey=`` is then the image).
 
     ``threshold``: pixels at or above it (None: above 0; "otsu": found for the image), or a band (low, high), both of which are
-    inside. ``hysteresis`` (low, high) instead: components of pixels at or above low of which one is at or above high. ``mask``, an
+    inside. ``hysteresis`` (low, high) instead: components of pixels at or above low of which one is at or above high. ``local`` instead, of
+    uint8 and uint16: ("mean", window, offset), pixels above the mean of a window less the offset, or ("sauvola", window, k, range), above
+    mean · (1 + k · (deviation / range − 1)); windows are odd and clipped at the border, and what ends the tuple may be left out
+    (window 15, offset 0, k 0.2, range half of the type's largest). ``mask``, an
     image of the same shape: only pixels where it is above 0. ``fill_holes``: background that does not reach the border becomes
     foreground, all of it, or holes of up to so many pixels. ``connectivity`` is that of the foreground, holes have the other. A pixel
     that is not a number is background. Results do not depend on ``threads`` (0: one for each processor).
     TypeError: an array that is not taken; UsageError: arguments that do not go together, and a mask of another shape.
     """
     if isinstance(threshold, str):
-        if threshold != "otsu":
-            raise UsageError(f"threshold is to be a number, a band (low, high) or 'otsu', not {threshold!r}")
+        if threshold != "otsu" or hysteresis is not None or local is not None:
+            raise UsageError(f"threshold is to be a number, a band (low, high) or 'otsu', and alone, not {threshold!r}")
         threshold = otsu(image)
-    return _foreground(image, _rule(threshold, hysteresis), mask, _holes(fill_holes), connectivity, threads)
+    return _foreground(image, _rule(threshold, hysteresis, local), mask, _holes(fill_holes), connectivity, threads)
 
 
 def remove_small(image: Any, min_area: int, *, connectivity: int = 8, threshold: float | None = None, threads: int = 1) -> NDArray[np.bool_]:
@@ -143,6 +156,7 @@ def run(
     connectivity: int = 8,
     threshold: float | tuple[float, float] | Literal["otsu"] | None = None,
     hysteresis: tuple[float, float] | None = None,
+    local: Local | None = None,
     mask: Any = None,
     fill_holes: bool | int = False,
     inverse: bool = False,
@@ -161,7 +175,7 @@ def run(
 
     Each batch is a page, in the order of the files: ``components``, ``n_components``, ``threshold``, ``image`` (the page, copied),
     and with ``labels=True`` ``labels`` (h, w) int32. ``threshold`` is a number, which pixels at or above it reach (None: 1), or "otsu": found for
-    each page, or as ``hysteresis``, ``mask`` and ``fill_holes`` what :func:`foreground` has. ``threads`` (0: one for each processor) are shared by files, or are those inside the labeller of a single one. Other
+    each page, or as ``hysteresis``, ``local``, ``mask`` and ``fill_holes`` what :func:`foreground` has. ``threads`` (0: one for each processor) are shared by files, or are those inside the labeller of a single one. Other
     arguments are those of :func:`components`; those of reading are as in ``sluice.velo.open``: what is to be told of pages is one
     ``DamageWarning`` at the end of their file, and a file that cannot be read (further) is an error, after which the next one comes.
     """
@@ -170,13 +184,13 @@ def run(
         raise UsageError(f"threshold is to be a number, a band (low, high) or 'otsu', not {threshold!r}")
     if inverse and mask is not None:
         raise UsageError("mask does not go with inverse: what is outside of the mask is neither")
-    rule = _rule(None if found else threshold, hysteresis)
-    if found and hysteresis is not None:
-        raise UsageError("hysteresis is in the place of threshold: one of them is to be given")
+    if found and (hysteresis is not None or local is not None):
+        raise UsageError("hysteresis and local are in the place of threshold: one of them is to be given")
+    rule = _rule(None if found else threshold, hysteresis, local)
     return image_run(
         common(paths, 1, threads, on_fault, progress),
         connectivity,
-        1.0 if found or rule[0] != "least" or threshold is None else rule[1],
+        rule[1] if rule[0] == "least" and len(rule) > 1 else 1.0,
         inverse,
         min_area,
         max_area,

@@ -141,7 +141,7 @@ static bool take_mask(core_state *state, PyObject *const *values, run_setup *set
         }
         setup->flow.within = &setup->within.image;
     }
-    if (setup->mask.rule != SLC_IMAGE_RULE_LEAST) {
+    if (setup->mask.rule == SLC_IMAGE_RULE_BAND || setup->mask.rule == SLC_IMAGE_RULE_HYSTERESIS) {
         setup->config.threshold = setup->mask.low;
     }
     if (setup->mask.rule != SLC_IMAGE_RULE_LEAST || setup->flow.within != NULL ||

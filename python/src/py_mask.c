@@ -5,20 +5,31 @@
 #include <float.h>
 #include <stdlib.h>
 
-/* sluice.image makes the tuple, whose numbers are those of the rule. */
+/* sluice.image makes the tuple, whose numbers are those of the rule: thresholds, or the window and what goes
+ * with it. */
 bool core_mask_take(core_state *state, PyObject *rule, PyObject *max_hole, slc_image_mask_config *to)
 {
-    static const char *const words[] = {"least", "band", "hysteresis", NULL};
-    PyObject *word = NULL, *low = NULL, *high = NULL;
+    static const char *const words[] = {"least", "band", "hysteresis", "mean", "sauvola", NULL};
+    PyObject *word = NULL, *first = NULL, *second = NULL, *third = NULL;
+    uint64_t window;
     int number = 0;
     slc_image_mask_config_default(to);
-    if (PyArg_ParseTuple(rule, "O|OO:rule", &word, &low, &high) == 0 ||
-        !core_take_word(state, word, "rule", words, &number) ||
-        !core_take_double(low, "threshold", &to->low) || !core_take_double(high, "threshold", &to->high) ||
+    window = to->window;
+    if (PyArg_ParseTuple(rule, "O|OOO:rule", &word, &first, &second, &third) == 0 ||
+        !core_take_word(state, word, "rule", words, &number)) {
+        return false;
+    }
+    const bool local = number >= SLC_IMAGE_RULE_MEAN, sauvola = number == SLC_IMAGE_RULE_SAUVOLA;
+    if (!(local ? core_take_u64(state, first, "window", UINT32_MAX, &window)
+                : core_take_double(first, "threshold", &to->low)) ||
+        !core_take_double(second, local ? (sauvola ? "k" : "offset") : "threshold",
+                          local ? (sauvola ? &to->k : &to->offset) : &to->high) ||
+        !core_take_double(third, "range", &to->range) ||
         !core_take_u64(state, max_hole, "fill_holes", UINT64_MAX, &to->max_hole_area)) {
         return false;
     }
     to->rule = (slc_image_rule)number;
+    to->window = (uint32_t)window;
     to->exec.target = state->target;
     return true;
 }

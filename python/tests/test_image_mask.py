@@ -56,6 +56,46 @@ def test_rules(dtype):
         assert (filled == ((image >= low) | small[holes])).all()
 
 
+def window_sums(image, window):
+    """Sums over clipped windows, as differences of a table of sums, and how many pixels they have."""
+    table = np.zeros((image.shape[0] + 1, image.shape[1] + 1), np.int64)
+    table[1:, 1:] = image.astype(np.int64).cumsum(0).cumsum(1)
+    half = window // 2
+    (y0, y1), (x0, x1) = ((np.maximum(np.arange(n) - half, 0), np.minimum(np.arange(n) + half + 1, n)) for n in image.shape)
+    sums = table[np.ix_(y1, x1)] - table[np.ix_(y0, x1)] - table[np.ix_(y1, x0)] + table[np.ix_(y0, x0)]
+    return sums, np.outer(y1 - y0, x1 - x0)
+
+
+@pytest.mark.parametrize("dtype", [np.uint8, np.uint16])
+def test_local_thresholds(dtype):
+    rng = np.random.default_rng(7)
+    for i in range(30):
+        image = scene(rng, dtype=dtype) * dtype(1 if dtype is np.uint8 else 200)
+        window, offset, k, span = int(rng.integers(0, 40)) * 2 + 1, float(rng.normal() * 20), float(rng.uniform(-0.2, 0.8)), float(rng.uniform(20, 200))
+        sums, n = window_sums(image, window)
+        squares, _ = window_sums(image.astype(np.int64) ** 2, window)
+        value = image.astype(np.int64)
+        found = module.foreground(image, local=("mean", window, offset), threads=1 + i % 3)
+        assert (found == (sums - n * value < offset * n)).all()
+        found = module.foreground(image, local=("sauvola", window, k, span))
+        assert (found == (n * value > sums * ((1 - k) + k / (span * n) * np.sqrt(n * squares - sums * sums)))).all()
+        inside = (slice(window // 2, image.shape[0] - window // 2), slice(window // 2, image.shape[1] - window // 2))
+        mean = ndimage.uniform_filter(image.astype(float), window)
+        deviation = np.sqrt(np.maximum(ndimage.uniform_filter(image.astype(float) ** 2, window) - mean**2, 0))
+        level = mean * (1 + 0.2 * (deviation / (np.iinfo(dtype).max / 2) - 1))
+        near = np.abs(image - level) < 1e-6 * level
+        assert ((module.foreground(image, local=("sauvola", window)) == (image > level)) | near)[inside].all()
+    assert (module.foreground(image, local="mean") == module.foreground(image, local=("mean", 15, 0))).all()
+
+
+def test_local_as_scikit_image():
+    filters = pytest.importorskip("skimage.filters")
+    image = scene(np.random.default_rng(9))
+    inside = slice(7, -7), slice(7, -7)
+    assert (module.foreground(image, local=("mean", 15, 3)) == (image > filters.threshold_local(image, 15, "mean", 3)))[inside].all()
+    assert (module.foreground(image, local="sauvola") == (image > filters.threshold_sauvola(image)))[inside].mean() > 0.9999
+
+
 def test_as_scikit_image():
     filters = pytest.importorskip("skimage.filters")
     rng = np.random.default_rng(8)
@@ -86,6 +126,7 @@ def test_files_are_as_the_command_has_them(tmp_path):
         ({"threshold": (90, 160)}, ("--threshold", "90:160")),
         ({"hysteresis": (120, 200), "connectivity": 4}, ("--hysteresis", "120:200", "--connectivity", "4")),
         ({"threshold": "otsu", "fill_holes": 9}, ("--threshold", "otsu", "--fill-holes", "--max-hole", "9")),
+        ({"local": ("sauvola", 21, 0.1)}, ("--local", "sauvola:21:0.1")),
         ({"threshold": 120, "fill_holes": True, "mask": mask}, ("--threshold", "120", "--fill-holes", "--mask", tmp_path / "mask.png")),
     ):
         command = [os.environ["SLUICE_COMMAND"], "label", tmp_path / "pages.npy", *options, "--json", "-q"]
@@ -107,6 +148,10 @@ def test_refused(tmp_path):
         ({"threshold": float("nan")}, "not a number"),
         ({"hysteresis": 3}, "hysteresis"),
         ({"hysteresis": (1, 2), "threshold": 3}, "in the place of"),
+        ({"local": "median"}, "local"),
+        ({"local": ("mean", 4)}, "window: 4"),
+        ({"local": "mean", "threshold": 3}, "in the place of"),
+        ({"local": "mean", "threshold": "otsu"}, "alone"),
         ({"mask": image[1:]}, "mask: 131 x 82 pixels for an image of 131 x 83"),
         ({"fill_holes": -1}, "fill_holes"),
         ({"connectivity": 5}, "connectivity"),
@@ -115,7 +160,11 @@ def test_refused(tmp_path):
             module.foreground(image, **bad)
     with pytest.raises(TypeError):
         module.foreground(image, mask="x")
+    with pytest.raises(sluice.UnsupportedError, match="not f32"):
+        module.foreground(image.astype(np.float32), local="mean")
     np.save(tmp_path / "a.npy", image)
+    with pytest.raises(sluice.UsageError, match="low, 5"):
+        module.run(tmp_path / "a.npy", threshold=(5, 3))
     with pytest.raises(sluice.UsageError, match="inverse"):
         module.run(tmp_path / "a.npy", mask=image, inverse=True)
     with pytest.raises(sluice.UsageError, match="131 x 82"):

@@ -7,6 +7,8 @@
 #include "base/team.h"
 #include "image/image_bits.h"
 #include "image/image_check.h"
+#include "image/image_local.h"
+#include "image/image_mask_part.h"
 #include "image/image_sieve.h"
 
 #include <float.h>
@@ -26,6 +28,8 @@ static void image_mask_config_default(slc_image_mask_config *config)
                                       .low = 1,
                                       .high = (double)INFINITY,
                                       .connectivity = 8,
+                                      .window = 15,
+                                      .k = 0.2,
                                       .exec = {.threads = 1, .target = SLC_SIMD_AUTO}};
 }
 SLC_CONFIG_DEFAULT(slc_image_mask_config, image_mask_config_default)
@@ -43,6 +47,16 @@ static slc_status check_config(const slc_image_mask_config *c, slc_error *error)
     }
     if (two && c->low > c->high) {
         return slc_fail(error, SLC_ERR_USAGE, "threshold: low, %g, is above high, %g", c->low, c->high);
+    }
+    if (slc_image_mask_is_local(c->rule) && (c->window % 2 == 0 || c->window > UINT16_MAX)) {
+        return slc_fail(error, SLC_ERR_USAGE, "window: %u, and it is an odd number up to %d", c->window,
+                        UINT16_MAX);
+    }
+    if (slc_image_mask_is_local(c->rule) &&
+        (!isfinite(c->offset) || !isfinite(c->k) || !isfinite(c->range) || c->range < 0)) {
+        return slc_fail(error, SLC_ERR_USAGE,
+                        "threshold: offset %g, k %g and range %g are finite, the range not negative",
+                        c->offset, c->k, c->range);
     }
     if (c->connectivity != 4 && c->connectivity != 8) {
         return slc_fail(error, SLC_ERR_USAGE, "connectivity: %u, and it can be 4 or 8", c->connectivity);
@@ -76,6 +90,9 @@ static slc_status check_images(const slc_image_mask_config *c, const slc_image *
         status = slc_fail(error, SLC_ERR_USAGE,
                           "threshold: rows of bits are foreground and background already");
     }
+    if (status == SLC_OK && slc_image_mask_is_local(c->rule)) {
+        status = slc_image_local_check(c, image, error);
+    }
     return status == SLC_OK ? slc_image_check_rows("foreground", mask, stride,
                                                    slc_image_row_bytes(SLC_IMAGE_BITS, image->width),
                                                    image->height, 1, error)
@@ -88,6 +105,7 @@ static slc_status check_images(const slc_image_mask_config *c, const slc_image *
 typedef struct lane {
     uint64_t *low, *above, *in;
     void *memory;
+    slc_image_local local;
 } lane;
 
 typedef struct work {
@@ -119,13 +137,21 @@ static slc_image_level level_above(slc_image_type type, double high)
 static void make_strip(void *context, uint32_t part)
 {
     const work *w = context;
-    const lane *l = &w->lanes[part];
+    lane *l = &w->lanes[part];
     const size_t width = w->image->width, words = (width + 63) / 64;
     const size_t begin = w->image->height * part / w->strips;
     const size_t end = w->image->height * (part + 1) / w->strips;
+    const bool local = slc_image_mask_is_local(w->config->rule);
+    if (local) {
+        slc_image_local_begin(&l->local, begin);
+    }
     for (size_t y = begin; y < end; y++) {
         const void *row = slc_image_row(w->image, y);
-        slc_image_bits_row(&w->kernels, &w->low, row, width, false, l->low);
+        if (local) {
+            slc_image_local_row(&l->local, y, l->low);
+        } else {
+            slc_image_bits_row(&w->kernels, &w->low, row, width, false, l->low);
+        }
         if (!w->above.none) {
             slc_image_bits_row(&w->kernels, &w->above, row, width, false, l->above);
             for (size_t i = 0; i < words; i++) {
@@ -169,6 +195,9 @@ static slc_status open_lanes(work *w, slc_error *error)
         }
         l->above = l->low + words;
         l->in = l->above + words;
+        if (slc_image_mask_is_local(w->config->rule)) {
+            status = slc_image_local_open(&l->local, w->config, w->image);
+        }
     }
     if (status == SLC_OK && w->strips > 1) {
         status = slc_team_open(w->strips, &w->team);
@@ -180,6 +209,7 @@ static void close_lanes(work *w)
 {
     for (uint32_t i = 0; w->lanes != NULL && i < w->strips; i++) {
         free(w->lanes[i].memory);
+        slc_image_local_close(&w->lanes[i].local);
     }
     free(w->lanes);
     slc_team_close(w->team);
@@ -202,13 +232,19 @@ static slc_status sift(const work *w, bool holes, slc_error *error)
     return slc_image_sieve_run(&sieve, error);
 }
 
+slc_status slc_image_mask_take(const slc_image_mask_config *given, slc_image_mask_config *own,
+                               slc_error *error)
+{
+    image_mask_config_default(own);
+    const slc_status status = slc_config_take(own, sizeof *own, given, "slc_image_mask_config", error);
+    return status == SLC_OK ? check_config(own, error) : status;
+}
+
 slc_status slc_image_mask_make(const slc_image_mask_config *given, const slc_image *image,
                                const slc_image *within, void *mask, ptrdiff_t stride, slc_error *error)
 {
     slc_image_mask_config config;
-    image_mask_config_default(&config);
-    slc_status status = slc_config_take(&config, sizeof config, given, "slc_image_mask_config", error);
-    status = status == SLC_OK ? check_config(&config, error) : status;
+    slc_status status = slc_image_mask_take(given, &config, error);
     status = status == SLC_OK ? check_images(&config, image, within, mask, stride, error) : status;
     if (status != SLC_OK) {
         return status;

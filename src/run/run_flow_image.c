@@ -4,6 +4,7 @@
  */
 #include "base/config.h"
 #include "image/image_label_fit.h"
+#include "image/image_mask_part.h"
 #include "io/image/io_image_source.h"
 #include "run/run_devices.h"
 #include "simd/simd_checksum.h"
@@ -120,6 +121,9 @@ static slc_status open_worker(const void *setup, const slc_flow_config *config, 
     } else if (config->exec.device != NULL) {
         w->config.exec.device = NULL;
     }
+    slc_image_mask_config mask;
+    status = status == SLC_OK && image->mask != NULL ? slc_image_mask_take(image->mask, &mask, error)
+                                                     : status;
     const bool later = on_gpu(w->config.exec.device) && config->worker > 0;
     if (status == SLC_OK && !image->pages_alone && !later) {
         status = slc_image_label_open(&w->config, &w->labeller, error);
@@ -258,7 +262,8 @@ static void choose_threshold(page *p, const slc_flow_image_setup *setup)
     const double wanted = setup->config->threshold;
     result->fault = NULL;
     result->threshold = wanted;
-    if (result->image.type == SLC_IMAGE_BITS) {
+    if (result->image.type == SLC_IMAGE_BITS ||
+        (setup->mask != NULL && slc_image_mask_is_local(setup->mask->rule))) {
         result->threshold = (double)NAN;
     } else if (setup->otsu) {
         if (slc_image_otsu(&result->image, &result->threshold, &p->why) != SLC_OK) {
@@ -269,8 +274,8 @@ static void choose_threshold(page *p, const slc_flow_image_setup *setup)
     }
 }
 
-/* Rows of bits that are foreground and background already have no band and no hysteresis: the page's fault.
- */
+/* A page that has not what the rule needs (rows of bits have no band, floats no local threshold) is told, and
+ * without components. */
 static slc_status make_mask(const worker *w, page *p, const slc_flow_image_setup *setup, slc_image *mask,
                             slc_error *error)
 {
@@ -278,8 +283,7 @@ static slc_status make_mask(const worker *w, page *p, const slc_flow_image_setup
     const slc_image *image = &result->image;
     const size_t row = slc_image_row_bytes(SLC_IMAGE_BITS, image->width);
     slc_image_mask_config config;
-    slc_image_mask_config_default(&config);
-    slc_status status = slc_config_take(&config, sizeof config, setup->mask, "slc_image_mask_config", error);
+    slc_status status = slc_image_mask_take(setup->mask, &config, error);
     if (status != SLC_OK) {
         return status;
     }
@@ -288,11 +292,10 @@ static slc_status make_mask(const worker *w, page *p, const slc_flow_image_setup
     config.connectivity = w->config.connectivity;
     config.exec = w->config.exec;
     config.exec.device = NULL;
-    if (image->type == SLC_IMAGE_BITS && config.rule != SLC_IMAGE_RULE_LEAST) {
-        (void)slc_fail(&p->why, SLC_ERR_USAGE,
-                       "threshold: rows of bits are foreground and background already");
-        result->fault = p->why.text;
-        return SLC_OK;
+    const slc_image *within = setup->within;
+    if (within != NULL && (within->width != image->width || within->height != image->height)) {
+        return slc_fail(error, SLC_ERR_USAGE, "mask: %zu x %zu pixels for an image of %zu x %zu",
+                        within->width, within->height, image->width, image->height);
     }
     if (p->mask_capacity < row * image->height) {
         free(p->mask);
@@ -304,9 +307,13 @@ static slc_status make_mask(const worker *w, page *p, const slc_flow_image_setup
     }
     *mask = (slc_image){p->mask, image->width, image->height, (ptrdiff_t)row, SLC_IMAGE_BITS};
     const double began = slc_clock_seconds();
-    status = slc_image_mask_make(&config, image, setup->within, p->mask, (ptrdiff_t)row, error);
+    status = slc_image_mask_make(&config, image, within, p->mask, (ptrdiff_t)row, &p->why);
     result->seconds += slc_clock_seconds() - began;
-    return status;
+    if (status == SLC_ERR_USAGE || status == SLC_ERR_UNSUPPORTED) {
+        result->fault = p->why.text;
+        return SLC_OK;
+    }
+    return status == SLC_OK ? SLC_OK : slc_fail(error, status, "%s", p->why.text);
 }
 
 /* A page is an event; that it has a number of components is in the lengths of its columns. */

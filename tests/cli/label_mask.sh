@@ -83,6 +83,37 @@ for k in 4 8; do
     check out.pgm masked,hysteresis:100:250 $k 99999
 done
 
+# Local thresholds: windows are clipped, sums exact; what ends the word has a default.
+cat >local.py <<'P'
+import math, sys
+from tool import W, H, read
+grey, sauvola, half, a, r = read("grey.pgm"), sys.argv[2] == "sauvola", int(sys.argv[3]) // 2, float(sys.argv[4]), float(sys.argv[5])
+want = [[0] * W for y in range(H)]
+for y in range(H):
+    for x in range(W):
+        near = [v for row in grey[max(y - half, 0):y + half + 1] for v in row[max(x - half, 0):x + half + 1]]
+        n, s = len(near), sum(near)
+        spread = math.sqrt(n * sum(v * v for v in near) - s * s)
+        on = n * grey[y][x] > s * ((1 - a) + a / (r * n) * spread) if sauvola else s - n * grey[y][x] < a * n
+        want[y][x] = 255 * on
+assert read(sys.argv[1]) == want and 0 < sum(map(sum, want)) < 255 * W * H
+P
+sed -i 's/^if sys.argv\[1\]/if __name__ != "__main__":\n    pass\nelif sys.argv[1]/' tool.py
+for how in "mean 15 0 1" "mean 7 -12.5 1" "mean 401 3 1" "sauvola 15 0.2 127.5" "sauvola 31 0.5 127.5" "sauvola 3 -0.3 80"; do
+    read -r rule window a r <<<"$how"
+    case $how in
+    "mean 15 0 1") word=mean ;;
+    "sauvola 15 0.2 127.5") word=sauvola ;;
+    "sauvola 31 0.5 127.5") word=sauvola:31:0.5 ;;
+    mean*) word=mean:$window:$a ;;
+    *) word=sauvola:$window:$a:$r ;;
+    esac
+    done_so grey.pgm --local $word --write-mask out.pgm --json
+    equal rule "$(key out '(o["rule"], o["local"], o["pages"][0]["threshold"])')" "('$rule', '$word', None)"
+    compared=$((compared + 1))
+    python3 local.py out.pgm $how || fail "'$last': out.pgm is not as wanted"
+done
+
 # The mask has what is kept, in every format of images; labels and features are of the same foreground.
 done_so grey.pgm -q --threshold 100:150 --min-area 6 --border inside --write-mask kept.npy -o labels.npy --stats kept.csv
 compared=$((compared + 1))
@@ -119,6 +150,13 @@ refuse() { # STATUS TEXT OPTION...
 refuse 2 "not '150:100'" --threshold 150:100
 refuse 2 "not '1:2:3'" --threshold 1:2:3
 refuse 2 "not '7'" --hysteresis 7
+refuse 2 "not 'mean:15:x'" --local mean:15:x
+refuse 2 "not 'median'" --local median
+refuse 2 "not 'mean:15:1:2'" --local mean:15:1:2
+refuse 2 "odd number" --local sauvola:14
+refuse 2 "range is more" --local sauvola:15:0.2:-1
+refuse 2 "in the place of --hysteresis" --local mean --hysteresis 1:2
+refuse 2 "does not go with --stream" --local mean --stream
 refuse 2 "in the place of --threshold" --hysteresis 1:2 --threshold 3
 refuse 2 "needs --fill-holes" --max-hole 3
 refuse 2 "does not go with --inverse" --mask mask.pgm --inverse
@@ -138,6 +176,9 @@ printf 'P1 3 1\n1 0 1\n' >bits.pbm
 run label bits.pbm grey.pgm --threshold 1:2 --write-mask no.tif
 want 1
 told "rows of bits" err
+run label bits.pbm grey.pgm --local mean
+want 1
+told "page 1: threshold: rows of bits" err
 done_so bits.pbm -q --fill-holes --write-mask bits.pgm
 done_so grey.pgm -q --hysteresis 1:300
 told "no pixel of 8 bits is at or above the threshold of 300" err

@@ -2,6 +2,7 @@
  * The foreground of an image, a pixel at a time. */
 #include "oracle/image_mask_oracle.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -87,8 +88,10 @@ void image_mask_oracle(const slc_image_mask_config *config, bool bits, const dou
     uint8_t *others = malloc(pixels);
     for (size_t i = 0; i < pixels; i++) {
         const bool band = config->rule == SLC_IMAGE_RULE_BAND;
-        on[i] = values[i] >= (bits ? 1 : config->low) && (!band || values[i] <= config->high) &&
-                (within == NULL || within[i] > 0);
+        on[i] = config->rule >= SLC_IMAGE_RULE_MEAN
+                    ? on[i] != 0 && (within == NULL || within[i] > 0)
+                    : values[i] >= (bits ? 1 : config->low) && (!band || values[i] <= config->high) &&
+                          (within == NULL || within[i] > 0);
         others[i] = on[i];
     }
     plane p = {width, height, config->connectivity, others};
@@ -103,6 +106,32 @@ void image_mask_oracle(const slc_image_mask_config *config, bool bits, const dou
         fill_holes(&p, config->max_hole_area, on);
     }
     free(others);
+}
+
+bool image_mask_local_oracle(const slc_image_mask_config *config, const slc_image *image, size_t x, size_t y)
+{
+    const ptrdiff_t half = config->window / 2;
+    const double largest = image->type == SLC_IMAGE_U8 ? 255 : 65535;
+    const double range = config->range > 0 ? config->range : largest / 2;
+    const int64_t value = (int64_t)image_pixel(image, x, y);
+    int64_t n = 0, sum = 0, square = 0;
+    for (ptrdiff_t dy = -half; dy <= half; dy++) {
+        for (ptrdiff_t dx = -half; dx <= half; dx++) {
+            const ptrdiff_t u = (ptrdiff_t)x + dx, v = (ptrdiff_t)y + dy;
+            if (u >= 0 && v >= 0 && u < (ptrdiff_t)image->width && v < (ptrdiff_t)image->height) {
+                const int64_t here = (int64_t)image_pixel(image, (size_t)u, (size_t)v);
+                n++;
+                sum += here;
+                square += here * here;
+            }
+        }
+    }
+    if (config->rule == SLC_IMAGE_RULE_MEAN) {
+        return (double)(sum - n * value) < config->offset * (double)n;
+    }
+    __extension__ typedef __int128 wide;
+    const double root = sqrt((double)((wide)n * square - (wide)sum * sum));
+    return (double)(n * value) > (double)sum * ((1 - config->k) + config->k / (range * (double)n) * root);
 }
 
 double image_pixel(const slc_image *image, size_t x, size_t y)
