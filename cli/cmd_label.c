@@ -17,7 +17,7 @@
 static const char *feature_at(size_t i)
 {
     const uint32_t flag = i < 32 ? 1U << i : 0;
-    return flag != 0 && flag <= SLC_IMAGE_ALL ? slc_image_feature_name(flag) : NULL;
+    return flag != 0 && flag <= SLC_IMAGE_MEASURES ? slc_image_feature_name(flag) : NULL;
 }
 
 #define O slc_label_options
@@ -65,6 +65,10 @@ const slc_cli_option slc_label_option_rows[] = {
      "most of a GPU's memory to take, in MiB; 0: what is free"},
     {"volume", 0, FLAG(O, volume), NULL,
      "pages, or a folder's images, are slices; --connectivity 6, 18, 26 (default 26)"},
+    {"labels", 0, FLAG(O, labels), NULL,
+     "the images are label images: features of each label, nothing is labelled"},
+    {"intensity", 0, INPUT(O, intensity), "FILE",
+     "with --labels: an image of the grey values, with a page for each page"},
     {"equal", 0, FLAG(O, equal), NULL, "of volumes: components of voxels of one value that is not 0"},
     {"periodic", 0, TEXT(O, periodic), "AXES",
      "of volumes: axes whose first and last voxels are neighbours: x,y,z or some"},
@@ -172,6 +176,7 @@ static int choose_config(slc_label_job *job)
     }
     int status = check_device(options);
     status = status == SLC_CLI_GO_ON ? slc_label_mask_choose(job) : status;
+    status = status == SLC_CLI_GO_ON ? slc_label_check_measures(job) : status;
     if (status == SLC_CLI_GO_ON && options->stats == NULL && slc_cli_word(COMMAND, "features") != NULL) {
         status = slc_cli_wrong(COMMAND, "--features needs --stats, where they go");
     }
@@ -191,7 +196,8 @@ static int choose_config(slc_label_job *job)
     config->min_area = options->min_area;
     config->max_area = max_area;
     config->border = (slc_image_border)options->border;
-    config->features = (options->stats != NULL ? options->features : 0) |
+    config->features = (options->stats != NULL ? job->features : 0) |
+                       (options->labels ? SLC_IMAGE_LABEL : 0U) |
                        (shows_areas(options) ? SLC_IMAGE_AREA : 0U);
     return SLC_CLI_GO_ON;
 }
@@ -290,6 +296,8 @@ static int open_flow(slc_label_job *job)
     job->setup.labels = options->output != NULL || options->preview != NULL || options->write_mask != NULL;
     job->setup.inverse = options->inverse;
     job->setup.pages_alone = options->stream;
+    job->setup.regions = options->labels;
+    job->setup.intensity = options->intensity;
     const slc_status status = slc_flow_open(&config, &slc_flow_image, &job->setup, &job->flow, &job->error);
     if (status == SLC_ERR_USAGE) {
         return slc_cli_wrong(COMMAND, "%s", job->error.text);
@@ -378,7 +386,8 @@ int slc_label_begin(const slc_cli_call *call, slc_label_job **begun)
     int status = check_stream(options);
     status = status == SLC_CLI_GO_ON ? choose_config(job) : status;
     job->schema = rows_schema(job->config.features, job->columns);
-    job->written = rows_schema(options->stats != NULL ? options->features : 0, job->written_columns);
+    job->written = rows_schema(options->stats != NULL ? job->features & ~(uint32_t)SLC_IMAGE_LABEL : 0,
+                               job->written_columns);
     return status;
 }
 
@@ -416,9 +425,9 @@ const slc_cli_command slc_cmd_label = {
         "Finds the connected components of images (PNM, PNG, JPEG, BMP, TIFF, NPY, NIfTI; '-' is standard\n"
         "input; of a folder, all images in it), numbers them from 1 in the order of their first pixels, and\n"
         "writes the label image (-o 'out/{name}.png': one for each input), the features of every component,\n"
-        "or both; without either it prints a table. TIFF files may have several pages, each of at most\n"
-        "4 GiB of pixels; with --volume they are slices. Groups of --stats FILE.h5:\n"
-        "components, pages; FILE.arrow has the components alone.\n",
+        "or both; without either it prints a table. With --labels the images are label images, which are\n"
+        "measured. TIFF files may have several pages, each of at most 4 GiB of pixels; with --volume they\n"
+        "are slices. Groups of --stats FILE.h5: components, pages; FILE.arrow has the components alone.\n",
     .options = slc_label_option_rows,
     .n_options = SLC_LABEL_OPTION_ROWS,
     .min_operands = 1,

@@ -7,6 +7,7 @@
  * cmd_label_mask.c   what becomes foreground, and the mask that is written
  * cmd_label_stats.c  features as CSV, JSON and HDF5
  * cmd_label_print.c  what it prints
+ * cmd_label_measure.c --labels, and features that are measured on label images
  * cmd_label_volume.c --volume, from the options to what is printed
  */
 #ifndef SLUICE_CMD_LABEL_H
@@ -20,14 +21,14 @@
 #include <sluice/sluice.h>
 
 typedef struct slc_label_options {
-    const char *output, *stats, *preview, *algorithm, *threshold, *simd, *device, *periodic;
+    const char *output, *stats, *preview, *algorithm, *threshold, *simd, *device, *periodic, *intensity;
     const char *hysteresis, *local, *mask, *write_mask;
     slc_cli_results results;
     uint64_t connectivity, threads, min_area, max_area, device_memory, max_hole;
     uint32_t features;
     int border;
     slc_cli_part part;
-    bool inverse, stream, volume, equal, json, quiet, fill_holes;
+    bool inverse, stream, volume, equal, labels, json, quiet, fill_holes;
 } slc_label_options;
 
 /* One page's result. */
@@ -62,6 +63,7 @@ typedef struct slc_label_job {
     slc_image_mask_config mask_config; /* of setup.mask */
     slc_image within;                  /* of setup.within */
     char *within_pixels;
+    uint32_t features; /* that are written */
     slc_flow *flow;
     bool narrow; /* the label file has 16 bits */
     /* Of the rows: all that the labeller fills (a summary needs areas), and those that are written. */
@@ -86,7 +88,7 @@ typedef struct slc_label_job {
 } slc_label_job;
 
 /* The command line, which `sluice-mpi label` has, too. */
-enum { SLC_LABEL_OPTION_ROWS = 31 };
+enum { SLC_LABEL_OPTION_ROWS = 33 };
 extern const slc_cli_option slc_label_option_rows[];
 void slc_label_defaults(void *options);
 
@@ -97,6 +99,10 @@ void slc_label_end(slc_label_job *job);
 
 /* `sluice label --volume`: all of the command. */
 int slc_label_volume(const slc_cli_call *call);
+
+/* What --labels, --stream and features have to do with one another; sets job->features. SLC_CLI_GO_ON, or the
+ * exit status after a complaint. */
+int slc_label_check_measures(slc_label_job *job);
 
 bool slc_label_has_files(const slc_label_options *options);
 /* False after a complaint. */

@@ -93,7 +93,7 @@ static bool write_rows(slc_label_job *job, slc_label_page *page, const slc_label
         const uint64_t area = rows->columns.area != NULL ? rows->columns.area[i] : 0;
         rows->input[i] = page->input;
         rows->page[i] = page->page;
-        rows->label[i] = (uint32_t)(before + i + 1);
+        rows->label[i] = rows->columns.label != NULL ? rows->columns.label[i] : (uint32_t)(before + i + 1);
         page->foreground += area;
         page->largest = area > page->largest ? area : page->largest;
     }
@@ -133,12 +133,14 @@ static bool write_labels(slc_label_job *job, const slc_flow_image_result *result
         return complain(job);
     }
     if (job->narrow) {
-        if (page->components > UINT16_MAX) {
-            slc_cli_say(
-                "label",
-                "%s: page %u: %u labels do not fit into the 16 bits of %s; write .npy or .tif instead",
-                job->inputs[page->input - 1], (unsigned)page->page, (unsigned)page->components,
-                job->options->output);
+        const slc_image_components *found = &result->components;
+        const bool named = job->options->labels && found->head.size > 0;
+        const uint32_t largest = named ? found->label[found->head.size - 1] : page->components;
+        if (largest > UINT16_MAX) {
+            slc_cli_say("label",
+                        "%s: page %u: %s%u%s not fit into the 16 bits of %s; write .npy or .tif instead",
+                        job->inputs[page->input - 1], (unsigned)page->page, named ? "the label " : "",
+                        (unsigned)largest, named ? " does" : " labels do", job->options->output);
             return false;
         }
         narrow(result->labels, image->width * image->height);

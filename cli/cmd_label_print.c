@@ -64,7 +64,14 @@ static bool print_tree(const slc_label_job *job)
     const bool gpu = slc_label_on_gpu(options->device);
     slc_cli_tree tree = slc_cli_tree_new("label");
     slc_cli_put(&tree, "version", slc_version());
-    slc_cli_put(&tree, "algorithm", options->stream ? "stream" : options->algorithm);
+    slc_cli_put(&tree, "algorithm",
+                options->stream   ? "stream"
+                : options->labels ? "none"
+                                  : options->algorithm);
+    if (options->labels) {
+        slc_cli_put_bool(&tree, "labels", true);
+        slc_cli_put(&tree, "intensity", options->intensity != NULL ? options->intensity : "");
+    }
     slc_cli_put(&tree, "device", gpu ? options->device : "cpu");
     slc_cli_put_array(&tree, "gpus");
     if (gpu && options->json) {

@@ -53,8 +53,9 @@ static bool complain(const volume_job *job)
 /* Words that volumes do not have. */
 static int check_words(const slc_label_options *options, int n_inputs)
 {
-    static const char *const others[] = {"preview", "inverse",       "min-area",  "max-area", "border",
-                                         "device",  "device-memory", "algorithm", "part"};
+    static const char *const others[] = {"preview", "inverse", "min-area",      "max-area",
+                                         "border",  "device",  "device-memory", "algorithm",
+                                         "part",    "labels",  "intensity"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         if (slc_cli_word(COMMAND, others[i]) != NULL) {
             return slc_cli_wrong(COMMAND, "--volume does not go with --%s", others[i]);
@@ -92,13 +93,13 @@ static int choose_features(const slc_label_options *options, uint32_t *features)
         {SLC_IMAGE_AREA, SLC_VOLUME_SIZE},     {SLC_IMAGE_BOX, SLC_VOLUME_BOX},
         {SLC_IMAGE_FIRST, SLC_VOLUME_FIRST},   {SLC_IMAGE_SUMS, SLC_VOLUME_SUMS},
         {SLC_IMAGE_SECOND, SLC_VOLUME_SECOND}, {SLC_IMAGE_CENTROID, SLC_VOLUME_CENTROID}};
-    uint32_t left = options->features == SLC_IMAGE_ALL ? 0 : options->features;
-    *features = options->features == SLC_IMAGE_ALL ? SLC_VOLUME_ALL : 0;
+    uint32_t left = options->features == SLC_IMAGE_MEASURES ? 0 : options->features;
+    *features = options->features == SLC_IMAGE_MEASURES ? SLC_VOLUME_ALL : 0;
     for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
         *features |= (left & of[i][0]) != 0 ? of[i][1] : 0;
         left &= ~of[i][0];
     }
-    for (uint32_t flag = 1; flag <= SLC_IMAGE_ALL; flag <<= 1) {
+    for (uint32_t flag = 1; flag <= SLC_IMAGE_MEASURES; flag <<= 1) {
         if ((left & flag) != 0) {
             return slc_cli_wrong(COMMAND,
                                  "--volume has no feature '%s': area (the volume), box, first, sums, second, "

@@ -28,8 +28,10 @@ static void touch(const slc_image *image, size_t max_bytes)
 
 void fuzz_images(const uint8_t *bytes, size_t size, const char *format)
 {
-    const slc_io_image_config config = {
-        .size = sizeof(slc_io_image_config), .max_bytes = (size_t)1 << 18, .labels = size % 2 == 1};
+    const slc_io_image_config config = {.size = sizeof(slc_io_image_config),
+                                        .max_bytes = (size_t)1 << 18,
+                                        .labels = size % 2 == 1,
+                                        .label_values = size % 4 == 1};
     slc_io_images *images = NULL;
     slc_error error = {SLC_OK, ""};
     if (slc_io_images_open_memory(bytes, size, "fuzz", &config, &images, &error) != SLC_OK) {

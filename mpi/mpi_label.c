@@ -44,6 +44,7 @@ static int check_options(const slc_label_options *options)
     const char *word = options->preview != NULL                                          ? "--preview"
                        : options->stream                                                 ? "--stream"
                        : options->device_memory > 0 || slc_label_on_gpu(options->device) ? "--device"
+                       : options->labels                                                 ? "--labels"
                        : options->part.word != NULL                                      ? "--part"
                                                     : slc_label_mask_word(options);
     if (word != NULL) {

@@ -41,19 +41,20 @@ static void features_have_names(void **state)
 {
     (void)state;
     uint32_t all = 0;
-    for (uint32_t feature = 1; feature <= SLC_IMAGE_ALL; feature <<= 1) {
+    for (uint32_t feature = 1; feature <= SLC_IMAGE_MEASURES; feature <<= 1) {
         assert_non_null(slc_image_feature_name(feature));
         all |= feature;
         for (uint32_t other = 1; other < feature; other <<= 1) {
             assert_string_not_equal(slc_image_feature_name(feature), slc_image_feature_name(other));
         }
     }
-    assert_int_equal(all, SLC_IMAGE_ALL);
+    assert_int_equal(all, SLC_IMAGE_MEASURES);
+    assert_int_equal(all & (SLC_IMAGE_LABEL - 1), SLC_IMAGE_ALL);
     assert_string_equal(slc_image_feature_name(SLC_IMAGE_AREA), "area");
     assert_string_equal(slc_image_feature_name(SLC_IMAGE_BOX), "box");
     assert_null(slc_image_feature_name(0));
     assert_null(slc_image_feature_name(SLC_IMAGE_AREA | SLC_IMAGE_BOX));
-    assert_null(slc_image_feature_name(SLC_IMAGE_ALL + 1));
+    assert_null(slc_image_feature_name(SLC_IMAGE_MEASURES + 1));
 }
 
 static void schemas_follow_features(void **state)
@@ -63,11 +64,11 @@ static void schemas_follow_features(void **state)
     assert_int_equal(slc_image_components_all.n_columns, SLC_IMAGE_COLUMNS);
     assert_int_equal(slc_image_components_schema(0, columns).n_columns, 0);
     size_t sum = 0;
-    for (uint32_t feature = 1; feature <= SLC_IMAGE_ALL; feature <<= 1) {
+    for (uint32_t feature = 1; feature <= SLC_IMAGE_MEASURES; feature <<= 1) {
         sum += slc_image_components_schema(feature, columns).n_columns;
     }
     assert_int_equal(sum, SLC_IMAGE_COLUMNS);
-    const slc_schema all = slc_image_components_schema(SLC_IMAGE_ALL, columns);
+    const slc_schema all = slc_image_components_schema(SLC_IMAGE_MEASURES, columns);
     assert_int_equal(all.n_columns, SLC_IMAGE_COLUMNS);
     for (size_t k = 0; k < SLC_IMAGE_COLUMNS; k++) {
         assert_string_equal(all.columns[k].name, slc_image_components_all.columns[k].name);

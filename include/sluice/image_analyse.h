@@ -20,17 +20,25 @@ extern "C" {
  * perimeter, Euler number and grey sums each cost work of their own, in one thread, and nothing where they
  * are not asked for. */
 enum {
-    SLC_IMAGE_AREA = 1 << 0,      /* area */
-    SLC_IMAGE_BOX = 1 << 1,       /* x_min, y_min, x_max, y_max */
-    SLC_IMAGE_FIRST = 1 << 2,     /* first_x, first_y */
-    SLC_IMAGE_SUMS = 1 << 3,      /* sum_x, sum_y: first moments */
-    SLC_IMAGE_SECOND = 1 << 4,    /* sum_xx, sum_xy, sum_yy: second moments */
-    SLC_IMAGE_PERIMETER = 1 << 5, /* perimeter */
-    SLC_IMAGE_EULER = 1 << 6,     /* euler */
-    SLC_IMAGE_CENTROID = 1 << 7,  /* x, y */
-    SLC_IMAGE_SHAPE = 1 << 8,     /* orientation, eccentricity, major, minor */
-    SLC_IMAGE_GREY = 1 << 9,      /* mass, weighted_x, weighted_y, grey_min, grey_max */
-    SLC_IMAGE_ALL = (1 << 10) - 1
+    SLC_IMAGE_AREA = 1 << 0,       /* area */
+    SLC_IMAGE_BOX = 1 << 1,        /* x_min, y_min, x_max, y_max */
+    SLC_IMAGE_FIRST = 1 << 2,      /* first_x, first_y */
+    SLC_IMAGE_SUMS = 1 << 3,       /* sum_x, sum_y: first moments */
+    SLC_IMAGE_SECOND = 1 << 4,     /* sum_xx, sum_xy, sum_yy: second moments */
+    SLC_IMAGE_PERIMETER = 1 << 5,  /* perimeter */
+    SLC_IMAGE_EULER = 1 << 6,      /* euler */
+    SLC_IMAGE_CENTROID = 1 << 7,   /* x, y */
+    SLC_IMAGE_SHAPE = 1 << 8,      /* orientation, eccentricity, major, minor */
+    SLC_IMAGE_GREY = 1 << 9,       /* mass, weighted_x, weighted_y, grey_min, grey_max */
+    SLC_IMAGE_ALL = (1 << 10) - 1, /* these, which are summed while an image is labelled */
+    /* These need the label image: slc_image_measure (image_measure.h). */
+    SLC_IMAGE_LABEL = 1 << 10,         /* label */
+    SLC_IMAGE_FORM = 1 << 11,          /* extent, diameter, roundness */
+    SLC_IMAGE_HULL = 1 << 12,          /* convex_area, solidity */
+    SLC_IMAGE_FERET = 1 << 13,         /* feret_max, feret_min, feret_outline */
+    SLC_IMAGE_CROFTON = 1 << 14,       /* crofton_2, crofton_4, circularity */
+    SLC_IMAGE_SPREAD = 1 << 15,        /* grey_mean, grey_std */
+    SLC_IMAGE_MEASURES = (1 << 16) - 1 /* all */
 };
 
 /* The name of a single feature, "area", "box" …, for the command line; NULL for anything else. */
@@ -70,11 +78,18 @@ typedef struct slc_image_components {
     double *x, *y; /* centroid */
     double *orientation, *eccentricity, *major, *minor;
     double *mass, *weighted_x, *weighted_y, *grey_min, *grey_max;
+    uint32_t *label; /* this and those below as image_measure.h tells */
+    double *extent, *diameter, *roundness;
+    uint64_t *convex_area; /* pixels */
+    double *solidity;
+    double *feret_max, *feret_min, *feret_outline;
+    double *crofton_2, *crofton_4, *circularity;
+    double *grey_mean, *grey_std;
 } slc_image_components;
 
 /* All columns of slc_image_components, in the order of the struct. */
 SLC_API extern const slc_schema slc_image_components_all;
-enum { SLC_IMAGE_COLUMNS = 25 };
+enum { SLC_IMAGE_COLUMNS = 39 };
 
 /* The schema of the columns that some features bring, written into an array of the caller's, which must live
  * as long as the schema is used. The functions of base.h on collections then reach these columns alone. */

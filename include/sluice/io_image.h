@@ -34,6 +34,7 @@ typedef struct slc_io_image_config {
                     last one is, and no picture of colours */
     bool labels; /* pages are labels, whose values are only compared: integers keep their bits, those with a
                     sign as u8, u16 or u32 of the same, and those of 64 bits as SLC_IMAGE_U64 */
+    bool label_values; /* with labels: their values count, too, and one that is negative is refused */
 } slc_io_image_config;
 SLC_API void slc_io_image_config_default(slc_io_image_config *config, size_t size);
 #define slc_io_image_config_default(config) slc_io_image_config_default(config, sizeof *(config))

@@ -206,12 +206,17 @@ typedef struct slc_flow_image_setup {
      * of config, or Otsu's, its connectivity config's, its exec is not used. */
     const slc_image_mask_config *mask;
     const slc_image *within; /* with `mask`: of every page only pixels where this is above 0; NULL: all */
+    /* Pages are label images (slc_image_measure): nothing is labelled, and of `config` the features and the
+     * connectivity count. Grey values are those of `intensity`, a file with a page of the same size for each
+     * page of a single input; NULL: none, and no features of grey values (SLC_ERR_USAGE). */
+    bool regions;
+    const char *intensity;
 } slc_flow_image_setup;
 typedef struct slc_flow_image_result {
     slc_image image;                 /* the page, with memory of the item's */
     double threshold;                /* not a number for rows of bits, which need none */
     const char *fault;               /* why the page has no foreground and so no components, or NULL */
-    slc_image_components components; /* the columns of config.features; one event */
+    slc_image_components components; /* the columns of config.features, which may be any; one event */
     uint32_t *labels;                /* with setup.labels: width · height, else NULL */
     uint32_t n_labels;
     double seconds; /* labelling alone, and making the foreground of setup.mask */

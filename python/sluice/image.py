@@ -23,6 +23,7 @@ from ._core import image_algorithms as algorithms
 from ._core import image_foreground as _foreground
 from ._core import image_components as components
 from ._core import image_label as label
+from ._core import image_measure
 from ._core import image_otsu as otsu
 from ._flow import OnFault, Path, Paths, Progress, common, unmasked
 
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "FEATURES",
+    "MEASURES",
     "Components",
     "Labeller",
     "Pages",
@@ -44,6 +46,7 @@ __all__ = [
     "foreground",
     "label",
     "largest",
+    "measure",
     "open",
     "otsu",
     "preview",
@@ -56,6 +59,9 @@ Local = Union[str, tuple[str, int], tuple[str, int, float], tuple[str, int, floa
 
 #: What ``components`` can be asked for.
 FEATURES = ("area", "box", "first", "sums", "second", "perimeter", "euler", "centroid", "shape", "grey")
+
+#: What ``measure`` and ``run`` can be asked for.
+MEASURES = (*FEATURES, "label", "form", "hull", "feret", "crofton", "spread")
 
 
 def open(path: Path, *, max_bytes: int | None = None) -> Pages:
@@ -132,6 +138,33 @@ def foreground(
             raise UsageError(f"threshold is to be a number, a band (low, high) or 'otsu', and alone, not {threshold!r}")
         threshold = otsu(image)
     return _foreground(image, _rule(threshold, hysteresis, local), mask, _holes(fill_holes), connectivity, threads)
+
+
+def measure(
+    labels: Any,
+    *,
+    grey: Any = None,
+    features: Sequence[str] = ("label", "area", "box", "centroid"),
+    connectivity: int = 8,
+) -> Components:
+    """Features of the regions of a label image (h, w) of bool or integers, whoever made it: a row for each label that is not 0, rising.
+
+    Labels need not be consecutive, nor their regions connected. ``features`` are names among ``MEASURES``: those of :func:`components`,
+    and label; form: extent (area over the box), diameter (of the disc of this area), roundness (4 area / (pi major²)); hull:
+    convex_area (pixels with their centre in the convex hull of the middles of the pixels' edges, as scikit-image's), solidity;
+    feret: feret_max, feret_min (calipers at the hull of the pixels' corners, as ImageJ's), feret_outline (scikit-image's
+    feret_diameter_max); crofton: crofton_2, crofton_4 (perimeters from lines in 2 and 4 directions), circularity; spread: grey_mean,
+    grey_std. ``grey`` (h, w) has the values of grey and spread. ``connectivity`` is that of the feature euler.
+    TypeError: arrays that are not taken; UsageError: a negative label, an argument out of range; UnsupportedError: labels beyond 32 bits.
+    """
+    import numpy as np
+
+    array = unmasked(labels, "labels")
+    if array.ndim != 2 or array.dtype.kind not in "biu":
+        raise TypeError(f"labels are {array.ndim}-D of {array.dtype}; they are to be a 2-D array of bool or integers")
+    if array.dtype.kind == "i" and array.size > 0 and int(array.min()) < 0:
+        raise UsageError(f"labels have {array.min()}; they are to be whole numbers from 0 up")
+    return image_measure(np.ascontiguousarray(array, array.dtype.newbyteorder("=")), grey, features, connectivity)
 
 
 def remove_small(image: Any, min_area: int, *, connectivity: int = 8, threshold: float | None = None, threads: int = 1) -> NDArray[np.bool_]:

@@ -261,7 +261,7 @@ static PyObject *image_components(PyObject *module, PyObject *const *arguments, 
     image_wish wish = {.labels = false};
     if (!core_arguments("components", arguments, n, names_given, names, ARGUMENTS, 1, values) ||
         !core_setup_take(state, values + 1, &setup) ||
-        !core_features_take(state, values[FEATURES], &setup.config.features) ||
+        !core_features_take(state, values[FEATURES], SLC_IMAGE_ALL, &setup.config.features) ||
         !core_take_bool(values[LABELS], "labels", &wish.labels)) {
         return NULL;
     }
@@ -378,6 +378,7 @@ int core_image_add(PyObject *module, core_state *state)
                ? PyModule_AddFunctions(module, core_pages_functions) |
                      PyModule_AddFunctions(module, core_image_run_functions) |
                      PyModule_AddFunctions(module, core_mask_functions) |
-                     PyModule_AddFunctions(module, core_compat_functions)
+                     PyModule_AddFunctions(module, core_compat_functions) |
+                     PyModule_AddFunctions(module, core_measure_functions)
                : -1;
 }

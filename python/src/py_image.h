@@ -36,8 +36,9 @@ enum {
 
 /* Of values in the order above, each of which may be NULL or None. False with an error set. */
 bool core_setup_take(core_state *state, PyObject *const *values, image_setup *to);
-/* Names among image.FEATURES; NULL or None: area, box and centroid. */
-bool core_features_take(core_state *state, PyObject *value, uint32_t *features);
+/* Names among image.FEATURES (`most` is SLC_IMAGE_ALL) or image.MEASURES (SLC_IMAGE_MEASURES); NULL or None:
+ * area, box and centroid. */
+bool core_features_take(core_state *state, PyObject *value, uint32_t most, uint32_t *features);
 /* For an image of a type, with pointers that hold as long as the setup. */
 slc_image_label_config core_setup_config(const image_setup *setup, slc_image_type type);
 
@@ -100,6 +101,7 @@ int core_rows_add(PyObject *module, core_state *state);
 int core_slices_add(PyObject *module, core_state *state);
 /* A copy of a page, bits as bool. */
 PyObject *core_page_array(core_state *state, const slc_image *image);
-extern PyMethodDef core_pages_functions[], core_image_run_functions[], core_compat_functions[];
+extern PyMethodDef core_pages_functions[], core_image_run_functions[], core_compat_functions[],
+    core_measure_functions[];
 
 #endif

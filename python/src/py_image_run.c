@@ -154,7 +154,7 @@ static bool take_mask(core_state *state, PyObject *const *values, run_setup *set
 static bool take_setup(core_state *state, PyObject *const *values, run_setup *setup)
 {
     if (!core_setup_take(state, values + 1, &setup->asked) ||
-        !core_features_take(state, values[FEATURES], &setup->asked.config.features) ||
+        !core_features_take(state, values[FEATURES], SLC_IMAGE_MEASURES, &setup->asked.config.features) ||
         !core_take_bool(values[LABELS], "labels", &setup->flow.labels) ||
         !core_take_bool(values[OTSU], "otsu", &setup->flow.otsu)) {
         return false;

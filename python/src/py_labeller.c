@@ -21,7 +21,7 @@ static PyObject *labeller_new(PyTypeObject *type, PyObject *arguments, PyObject 
                                     &values[2], &values[3], &values[4], &values[5], &values[6], &values[7],
                                     &values[8], &values[9]) == 0 ||
         !core_setup_take(state, values, &setup) ||
-        !core_features_take(state, values[SETUP_ARGUMENTS], &setup.config.features)) {
+        !core_features_take(state, values[SETUP_ARGUMENTS], SLC_IMAGE_ALL, &setup.config.features)) {
         return NULL;
     }
     labeller *made = PyObject_New(labeller, type);

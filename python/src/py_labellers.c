@@ -207,7 +207,7 @@ bool core_setup_take(core_state *state, PyObject *const *values, image_setup *to
     return true;
 }
 
-bool core_features_take(core_state *state, PyObject *value, uint32_t *features)
+bool core_features_take(core_state *state, PyObject *value, uint32_t most, uint32_t *features)
 {
     *features = SLC_IMAGE_AREA | SLC_IMAGE_BOX | SLC_IMAGE_CENTROID;
     if (value == NULL || value == Py_None) {
@@ -223,12 +223,16 @@ bool core_features_take(core_state *state, PyObject *value, uint32_t *features)
     for (Py_ssize_t i = 0; i < n; i++) {
         PyObject *name = PyList_GetItem(list, i);
         uint32_t bit = 1;
-        while (bit < SLC_IMAGE_ALL && PyUnicode_Check(name) &&
+        while (bit <= SLC_IMAGE_MEASURES && PyUnicode_Check(name) &&
                PyUnicode_CompareWithASCIIString(name, slc_image_feature_name(bit)) != 0) {
             bit <<= 1;
         }
-        if (!PyUnicode_Check(name) || bit > SLC_IMAGE_ALL) {
-            PyErr_Format(state->usage_error, "features has %R, which is not among image.FEATURES", name);
+        if (!PyUnicode_Check(name) || bit > most) {
+            PyErr_Format(state->usage_error, "features has %R, which is not among image.%s%s", name,
+                         most == SLC_IMAGE_MEASURES ? "MEASURES" : "FEATURES",
+                         bit > most && bit <= SLC_IMAGE_MEASURES
+                             ? "; it is measured on the label image, by image.measure()"
+                             : "");
             Py_DECREF(list);
             return false;
         }

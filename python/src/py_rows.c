@@ -92,7 +92,7 @@ static PyObject *rows_new(PyTypeObject *type, PyObject *arguments, PyObject *nam
         !core_take_u64(state, v[WIDTH], "width", UINT32_MAX - 1, &width) ||
         !take_type(state, v[DTYPE], "dtype", &made->type) ||
         !take_type(state, v[GREY_DTYPE], "grey_dtype", &made->grey_type) ||
-        !core_features_take(state, v[FEATURES], &made->features)) {
+        !core_features_take(state, v[FEATURES], SLC_IMAGE_ALL, &made->features)) {
         Py_DECREF(made);
         return NULL;
     }

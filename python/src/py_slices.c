@@ -34,7 +34,7 @@ static bool take_features(core_state *state, PyObject *value, uint32_t *features
         {SLC_IMAGE_FIRST, SLC_VOLUME_FIRST},   {SLC_IMAGE_SUMS, SLC_VOLUME_SUMS},
         {SLC_IMAGE_SECOND, SLC_VOLUME_SECOND}, {SLC_IMAGE_CENTROID, SLC_VOLUME_CENTROID}};
     uint32_t left = 0;
-    if (!core_features_take(state, value, &left)) {
+    if (!core_features_take(state, value, SLC_IMAGE_ALL, &left)) {
         return false;
     }
     *features = 0;

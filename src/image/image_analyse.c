@@ -25,8 +25,9 @@ size_t slc_image_row_bytes(slc_image_type type, size_t width)
 
 const char *slc_image_feature_name(uint32_t feature)
 {
-    static const char *const names[] = {"area",      "box",   "first",    "sums",  "second",
-                                        "perimeter", "euler", "centroid", "shape", "grey"};
+    static const char *const names[] = {"area",  "box",      "first",   "sums",  "second", "perimeter",
+                                        "euler", "centroid", "shape",   "grey",  "label",  "form",
+                                        "hull",  "feret",    "crofton", "spread"};
     for (uint32_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (feature == (uint32_t)1 << i) {
             return names[i];
@@ -63,6 +64,20 @@ static const slc_column all_columns[] = {
     SOA_COLUMN(slc_image_components, weighted_y, "pixels"),
     SOA_COLUMN(slc_image_components, grey_min, "1"),
     SOA_COLUMN(slc_image_components, grey_max, "1"),
+    SOA_COLUMN(slc_image_components, label, "index"),
+    SOA_COLUMN(slc_image_components, extent, "1"),
+    SOA_COLUMN(slc_image_components, diameter, "pixels"),
+    SOA_COLUMN(slc_image_components, roundness, "1"),
+    SOA_COLUMN(slc_image_components, convex_area, "pixels"),
+    SOA_COLUMN(slc_image_components, solidity, "1"),
+    SOA_COLUMN(slc_image_components, feret_max, "pixels"),
+    SOA_COLUMN(slc_image_components, feret_min, "pixels"),
+    SOA_COLUMN(slc_image_components, feret_outline, "pixels"),
+    SOA_COLUMN(slc_image_components, crofton_2, "pixels"),
+    SOA_COLUMN(slc_image_components, crofton_4, "pixels"),
+    SOA_COLUMN(slc_image_components, circularity, "1"),
+    SOA_COLUMN(slc_image_components, grey_mean, "1"),
+    SOA_COLUMN(slc_image_components, grey_std, "1"),
 };
 SOA_SCHEMA(slc_image_components, slc_image_components_all, "components", all_columns);
 _Static_assert(sizeof all_columns / sizeof all_columns[0] == SLC_IMAGE_COLUMNS,
@@ -70,11 +85,14 @@ _Static_assert(sizeof all_columns / sizeof all_columns[0] == SLC_IMAGE_COLUMNS,
 
 /* The feature that brings a column, in the order of the struct. */
 static const uint32_t brought_by[SLC_IMAGE_COLUMNS] = {
-    SLC_IMAGE_AREA,     SLC_IMAGE_BOX,    SLC_IMAGE_BOX,       SLC_IMAGE_BOX,   SLC_IMAGE_BOX,
-    SLC_IMAGE_FIRST,    SLC_IMAGE_FIRST,  SLC_IMAGE_SUMS,      SLC_IMAGE_SUMS,  SLC_IMAGE_SECOND,
-    SLC_IMAGE_SECOND,   SLC_IMAGE_SECOND, SLC_IMAGE_PERIMETER, SLC_IMAGE_EULER, SLC_IMAGE_CENTROID,
-    SLC_IMAGE_CENTROID, SLC_IMAGE_SHAPE,  SLC_IMAGE_SHAPE,     SLC_IMAGE_SHAPE, SLC_IMAGE_SHAPE,
-    SLC_IMAGE_GREY,     SLC_IMAGE_GREY,   SLC_IMAGE_GREY,      SLC_IMAGE_GREY,  SLC_IMAGE_GREY,
+    SLC_IMAGE_AREA,     SLC_IMAGE_BOX,     SLC_IMAGE_BOX,       SLC_IMAGE_BOX,    SLC_IMAGE_BOX,
+    SLC_IMAGE_FIRST,    SLC_IMAGE_FIRST,   SLC_IMAGE_SUMS,      SLC_IMAGE_SUMS,   SLC_IMAGE_SECOND,
+    SLC_IMAGE_SECOND,   SLC_IMAGE_SECOND,  SLC_IMAGE_PERIMETER, SLC_IMAGE_EULER,  SLC_IMAGE_CENTROID,
+    SLC_IMAGE_CENTROID, SLC_IMAGE_SHAPE,   SLC_IMAGE_SHAPE,     SLC_IMAGE_SHAPE,  SLC_IMAGE_SHAPE,
+    SLC_IMAGE_GREY,     SLC_IMAGE_GREY,    SLC_IMAGE_GREY,      SLC_IMAGE_GREY,   SLC_IMAGE_GREY,
+    SLC_IMAGE_LABEL,    SLC_IMAGE_FORM,    SLC_IMAGE_FORM,      SLC_IMAGE_FORM,   SLC_IMAGE_HULL,
+    SLC_IMAGE_HULL,     SLC_IMAGE_FERET,   SLC_IMAGE_FERET,     SLC_IMAGE_FERET,  SLC_IMAGE_CROFTON,
+    SLC_IMAGE_CROFTON,  SLC_IMAGE_CROFTON, SLC_IMAGE_SPREAD,    SLC_IMAGE_SPREAD,
 };
 
 slc_schema slc_image_components_schema(uint32_t features, slc_column columns[SLC_IMAGE_COLUMNS])

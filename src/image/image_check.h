@@ -25,6 +25,11 @@ slc_status slc_image_check_choices(uint32_t connectivity, double threshold, uint
 slc_status slc_image_check_components(const char *what, const slc_image_components *components,
                                       uint32_t features, slc_error *error);
 
+/* Can the sums of these features be exact, and is the grey image, where they need it, one of the image's
+ * size? SLC_ERR_UNSUPPORTED, SLC_ERR_USAGE. */
+slc_status slc_image_check_sums(const slc_image *image, const slc_image *grey, uint32_t features,
+                                slc_error *error);
+
 /* Row y. */
 static inline const void *slc_image_row(const slc_image *image, size_t y)
 {

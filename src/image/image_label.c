@@ -362,47 +362,6 @@ static slc_status check_output(int side, const slc_image *image, const slc_image
     return status;
 }
 
-/* Do sums of n numbers below `factor` · side stay below 2^64? */
-static bool is_exact(const slc_image *image, uint64_t factor)
-{
-    const uint64_t side = image->width > image->height ? image->width : image->height;
-    const uint64_t pixels = (uint64_t)image->width * image->height;
-    return side <= UINT64_MAX / factor && pixels <= UINT64_MAX / (side * factor);
-}
-
-static slc_status check_sums(const slc_image *image, const slc_image *grey, uint32_t features,
-                             slc_error *error)
-{
-    static const uint64_t largest[SLC_IMAGE_TYPES] = {[SLC_IMAGE_U8] = UINT8_MAX,
-                                                      [SLC_IMAGE_U16] = UINT16_MAX,
-                                                      [SLC_IMAGE_U32] = UINT32_MAX,
-                                                      [SLC_IMAGE_BITS] = 1};
-    const uint64_t side = image->width > image->height ? image->width : image->height;
-    const bool second = (slc_image_features_needed(features) & SLC_IMAGE_SECOND) != 0;
-    if (second && !is_exact(image, side)) {
-        return slc_fail(error, SLC_ERR_UNSUPPORTED,
-                        "second moments of %zu x %zu pixels may be more than 64 bits", image->width,
-                        image->height);
-    }
-    if ((features & SLC_IMAGE_GREY) == 0) {
-        return SLC_OK;
-    }
-    const slc_status status = slc_image_check("grey image", grey, error);
-    if (status != SLC_OK) {
-        return status;
-    }
-    if (grey->width != image->width || grey->height != image->height) {
-        return slc_fail(error, SLC_ERR_USAGE, "grey image: %zu x %zu pixels, and the image has %zu x %zu",
-                        grey->width, grey->height, image->width, image->height);
-    }
-    if (grey->type != SLC_IMAGE_F32 && !is_exact(image, largest[grey->type])) {
-        return slc_fail(error, SLC_ERR_UNSUPPORTED,
-                        "grey sums of %zu x %zu pixels of type %s may be more than 64 bits", image->width,
-                        image->height, slc_image_type_name(grey->type));
-    }
-    return SLC_OK;
-}
-
 static slc_status check_run(const slc_image_labeller *labeller, const slc_image *image, const slc_image *grey,
                             const slc_image_labels *foreground, const slc_image_labels *background,
                             slc_error *error)
@@ -416,7 +375,7 @@ static slc_status check_run(const slc_image_labeller *labeller, const slc_image 
     const bool wanted = (foreground != NULL && foreground->components != NULL) ||
                         (background != NULL && background->components != NULL);
     if (status == SLC_OK && wanted) {
-        status = check_sums(image, grey, features, error);
+        status = slc_image_check_sums(image, grey, features, error);
     }
     const slc_image *read = wanted && (features & SLC_IMAGE_GREY) != 0 ? grey : NULL;
     status = status == SLC_OK ? check_output(0, image, read, foreground, features, error) : status;

@@ -9,6 +9,7 @@
 #include "run/run_devices.h"
 #include "simd/simd_checksum.h"
 
+#include <sluice/image_measure.h>
 #include <sluice/io_image.h>
 #include <sluice/run_flow.h>
 
@@ -20,10 +21,11 @@
 
 typedef struct page {
     slc_flow_image_result result; /* first: it is what the item shows */
-    uint8_t *pixels;
-    size_t capacity, n_labels_room;
-    slc_error why; /* of a fault */
-    uint8_t *mask; /* rows of bits: the page's foreground by setup.mask */
+    uint8_t *pixels, *grey_pixels;
+    size_t capacity, grey_capacity, n_labels_room;
+    slc_image grey; /* the page of setup.intensity */
+    slc_error why;  /* of a fault */
+    uint8_t *mask;  /* rows of bits: the page's foreground by setup.mask */
     size_t mask_capacity;
     slc_column columns[SLC_IMAGE_COLUMNS];
     slc_schema schema;
@@ -65,6 +67,12 @@ static slc_status reserve(worker *w, const slc_image *image, double threshold, s
     return status;
 }
 
+/* Are there features that are measured on the label image? Then all are. */
+static bool is_measured(const slc_flow_image_setup *setup)
+{
+    return setup->regions || (setup->config->features & ~(uint32_t)SLC_IMAGE_ALL) != 0;
+}
+
 static void close_worker(void *chain)
 {
     worker *w = chain;
@@ -101,6 +109,25 @@ static uint32_t count_workers(const void *setup, const slc_flow_config *config)
     return alone ? 1 : config->exec.threads < most ? config->exec.threads : most;
 }
 
+static slc_status check_measured(const slc_flow_image_setup *setup, const slc_flow_config *config,
+                                 slc_error *error)
+{
+    const bool grey = (setup->config->features & (SLC_IMAGE_GREY | SLC_IMAGE_SPREAD)) != 0;
+    if (setup->pages_alone) {
+        return slc_fail(error, SLC_ERR_USAGE, "pages alone have no features of label images");
+    }
+    if (setup->regions && grey != (setup->intensity != NULL)) {
+        return slc_fail(error, SLC_ERR_USAGE, "%s",
+                        grey ? "features of grey values need the intensity image"
+                             : "an intensity image, and no feature of grey values");
+    }
+    if (setup->intensity != NULL && (!setup->regions || config->n_paths != 1)) {
+        return slc_fail(error, SLC_ERR_USAGE, "an intensity image goes with one file of label images, not %u",
+                        setup->regions ? config->n_paths : 0);
+    }
+    return SLC_OK;
+}
+
 /* The first worker's labeller is opened at once, so that what is wrong is told before reading; those on
  * further GPUs when they get a page, as a single page needs none of them. */
 static slc_status open_worker(const void *setup, const slc_flow_config *config, void **chain,
@@ -125,7 +152,11 @@ static slc_status open_worker(const void *setup, const slc_flow_config *config, 
     status = status == SLC_OK && image->mask != NULL ? slc_image_mask_take(image->mask, &mask, error)
                                                      : status;
     const bool later = on_gpu(w->config.exec.device) && config->worker > 0;
-    if (status == SLC_OK && !image->pages_alone && !later) {
+    if (status == SLC_OK && is_measured(image)) {
+        status = check_measured(image, config, error);
+        w->config.features = 0;
+    }
+    if (status == SLC_OK && !image->pages_alone && !image->regions && !later) {
         status = slc_image_label_open(&w->config, &w->labeller, error);
     }
     if (status != SLC_OK) {
@@ -143,12 +174,14 @@ static void close_page(slc_flow_item *item)
     free(p->result.labels);
     free(p->mask);
     free(p->pixels);
+    free(p->grey_pixels);
 }
 
 /* ---- reading ----------------------------------------------------------------------------------- */
 
 typedef struct file {
-    slc_io_images *images;
+    slc_io_images *images, *intensity;
+    const slc_flow_image_setup *setup;
     uint64_t left; /* pages of the part that is read */
 } file;
 
@@ -156,19 +189,28 @@ static void close_file(void *input)
 {
     file *in = input;
     slc_io_images_close(in->images);
+    slc_io_images_close(in->intensity);
     free(in);
 }
 
 static slc_status open_file(const void *setup, const slc_flow_config *config, const char *path, void **input,
                             slc_error *error)
 {
+    const slc_flow_image_setup *image = setup;
     file *in = calloc(1, sizeof *in);
-    (void)setup;
     if (in == NULL) {
         return slc_fail(error, SLC_ERR_MEMORY, "no memory for an input");
     }
-    slc_status status = slc_io_images_open(path, NULL, &in->images, error);
+    in->setup = image;
+    slc_io_image_config reading;
+    slc_io_image_config_default(&reading);
+    reading.labels = reading.label_values = image->regions;
+    slc_status status = slc_io_images_open(path, &reading, &in->images, error);
     status = status == SLC_OK ? slc_io_images_pass(in->images, config->from, error) : status;
+    if (status == SLC_OK && image->intensity != NULL) {
+        status = slc_io_images_open(image->intensity, NULL, &in->intensity, error);
+        status = status == SLC_OK ? slc_io_images_pass(in->intensity, config->from, error) : status;
+    }
     in->left = config->until == UINT64_MAX ? UINT64_MAX : config->until - config->from;
     if (status != SLC_OK) {
         close_file(in);
@@ -176,6 +218,25 @@ static slc_status open_file(const void *setup, const slc_flow_config *config, co
     }
     *input = in;
     return SLC_OK;
+}
+
+/* The page with the grey values of a label image; `labels` tells how reading that one went. */
+static slc_status read_intensity(file *in, const slc_flow_image_setup *setup, page *p, slc_status labels,
+                                 slc_error *error)
+{
+    const slc_status status = slc_io_images_next(in->intensity, &p->grey, error);
+    slc_io_images_exchange(in->intensity, &p->grey_pixels, &p->grey_capacity);
+    if ((status == SLC_OK || status == SLC_END) && status != labels) {
+        return slc_fail(error, SLC_ERR_FORMAT, "%s: it has %s pages than the file of label images",
+                        setup->intensity, status == SLC_OK ? "more" : "fewer");
+    }
+    if (status == SLC_OK &&
+        (p->grey.width != p->result.image.width || p->grey.height != p->result.image.height)) {
+        return slc_fail(error, SLC_ERR_FORMAT,
+                        "%s: a page of %zux%zu pixels, and the label image has %zux%zu", setup->intensity,
+                        p->grey.width, p->grey.height, p->result.image.width, p->result.image.height);
+    }
+    return status;
 }
 
 /* The reader goes on to the next page with the memory that the item had. */
@@ -188,10 +249,15 @@ static slc_status read_page(void *input, const slc_flow_config *config, slc_flow
         return SLC_END;
     }
     in->left -= in->left != UINT64_MAX;
-    const slc_status status = slc_io_images_next(in->images, &p->result.image, error);
+    slc_status status = slc_io_images_next(in->images, &p->result.image, error);
     slc_io_images_exchange(in->images, &p->pixels, &p->capacity);
-    const char *warning = slc_io_images_warning(in->images);
-    (void)snprintf(item->damage, sizeof item->damage, "%s", warning != NULL ? warning : "");
+    const char *warning = slc_io_images_warning(in->images), *more = NULL;
+    if (in->intensity != NULL && (status == SLC_OK || status == SLC_END)) {
+        status = read_intensity(in, in->setup, p, status, error);
+        more = slc_io_images_warning(in->intensity);
+    }
+    (void)snprintf(item->damage, sizeof item->damage, "%s%s%s", warning != NULL ? warning : "",
+                   warning != NULL && more != NULL ? "; " : "", more != NULL ? more : "");
     return status;
 }
 
@@ -218,17 +284,67 @@ static slc_status make_labels(page *p, slc_error *error)
 
 /* `foreground`: rows of bits, or NULL for the page itself. */
 static slc_status label_page(worker *w, page *p, const slc_flow_image_setup *setup,
-                             const slc_image *foreground, slc_error *error)
+                             const slc_image *foreground, bool labels, slc_error *error)
 {
     slc_flow_image_result *result = &p->result;
     const slc_image *image = foreground != NULL ? foreground : &result->image;
     slc_image_labels out = {.type = SLC_TYPE_U32,
-                            .labels = setup->labels ? result->labels : NULL,
+                            .labels = labels ? result->labels : NULL,
                             .stride = (ptrdiff_t)(result->image.width * sizeof *result->labels),
                             .components = w->config.features != 0 ? &result->components : NULL};
     const slc_status status = slc_image_label_fit(w->labeller, &w->config, &p->schema, image, &result->image,
                                                   setup->inverse, &out, &result->seconds, error);
     result->n_labels = out.n_labels;
+    return status;
+}
+
+/* Features of labels, and of the page's values, or of a label image of its own those of another file. */
+static slc_status measure_page(page *p, const slc_flow_image_setup *setup, const slc_image *labels,
+                               const slc_image *grey, slc_error *error)
+{
+    slc_flow_image_result *result = &p->result;
+    slc_image_measure_config config;
+    slc_image_measure_config_default(&config);
+    config.features = setup->config->features;
+    config.connectivity = setup->inverse ? 12 - setup->config->connectivity : setup->config->connectivity;
+    slc_columns_reset(&result->components);
+    const double began = slc_clock_seconds();
+    const slc_status status = slc_image_measure(&config, labels, grey, &result->components, error);
+    result->seconds += slc_clock_seconds() - began;
+    return status;
+}
+
+static uint32_t label_at(const slc_image *image, size_t x, size_t y)
+{
+    const void *row = (const char *)image->pixels + (ptrdiff_t)y * image->stride;
+    switch (image->type) {
+    case SLC_IMAGE_U8:
+        return ((const uint8_t *)row)[x];
+    case SLC_IMAGE_U16:
+        return ((const uint16_t *)row)[x];
+    case SLC_IMAGE_U32:
+        return ((const uint32_t *)row)[x];
+    case SLC_IMAGE_U64:
+        return (uint32_t)((const uint64_t *)row)[x];
+    default:
+        return ((const uint8_t *)row)[x / 8] >> x % 8 & 1U;
+    }
+}
+
+/* A page that is a label image, whose labels have been found to be of up to 32 bits. */
+static slc_status run_regions(page *p, const slc_flow_image_setup *setup, slc_error *error)
+{
+    const slc_image *image = &p->result.image;
+    p->result.fault = NULL;
+    p->result.threshold = (double)NAN;
+    slc_status status = measure_page(p, setup, image, setup->intensity != NULL ? &p->grey : NULL, error);
+    p->result.n_labels = (uint32_t)p->result.components.head.size;
+    status = status == SLC_OK && setup->labels ? make_labels(p, error) : status;
+    for (size_t y = 0; y < image->height && status == SLC_OK && setup->labels; y++) {
+        for (size_t x = 0; x < image->width; x++) {
+            p->result.labels[y * image->width + x] = label_at(image, x, y);
+        }
+    }
     return status;
 }
 
@@ -332,6 +448,13 @@ static slc_status run_page(void *chain, const void *setup, slc_flow_item *item, 
     p->schema = slc_image_components_schema(image->config->features, p->columns);
     p->result.seconds = 0;
     p->result.n_labels = 0;
+    if (image->regions) {
+        const slc_status status = run_regions(p, image, error);
+        if (status == SLC_OK) {
+            sum_page(p, item);
+        }
+        return status;
+    }
     choose_threshold(p, image);
     if (image->pages_alone) {
         return SLC_OK;
@@ -348,9 +471,19 @@ static slc_status run_page(void *chain, const void *setup, slc_flow_item *item, 
     } else {
         const double threshold = isnan(p->result.threshold) ? w->config.threshold : p->result.threshold;
         status = reserve(w, &p->result.image, threshold, error);
-        status = status == SLC_OK && image->labels ? make_labels(p, error) : status;
-        status = status == SLC_OK ? label_page(w, p, image, image->mask != NULL ? &foreground : NULL, error)
-                                  : status;
+        const bool labels = image->labels || is_measured(image);
+        status = status == SLC_OK && labels ? make_labels(p, error) : status;
+        status = status == SLC_OK
+                     ? label_page(w, p, image, image->mask != NULL ? &foreground : NULL, labels, error)
+                     : status;
+        if (status == SLC_OK && is_measured(image)) {
+            const slc_image made = {.pixels = p->result.labels,
+                                    .width = p->result.image.width,
+                                    .height = p->result.image.height,
+                                    .stride = (ptrdiff_t)(p->result.image.width * sizeof(uint32_t)),
+                                    .type = SLC_IMAGE_U32};
+            status = measure_page(p, image, &made, &p->result.image, error);
+        }
     }
     if (status == SLC_OK) {
         sum_page(p, item);

@@ -175,7 +175,7 @@ equal "columns" "$(h5dump -n s.h5 | grep -c 'dataset.*/components/')" 13
 label a.pgm --stats s.csv --features perimeter,euler
 check "open('s.csv').readline() == 'input,page,label,perimeter,euler\n'"
 label a.pgm --stats s.csv --features all
-check "len(open('s.csv').readline().split(',')) == 28"
+check "len(open('s.csv').readline().split(',')) == 41"
 check "all(repr(float(text)) == text for text in reals('s.json')) and len(reals('s.json')) > 10"
 label a.pgm --stats s.json --features all
 check "all(o['mass'] == 255 * o['area'] and o['grey_max'] == 255 for o in json.load(open('s.json')))"
@@ -393,7 +393,7 @@ grep -q "^sluice label: unknown algorithm 'fast'; there are: auto .*bitrun.*; se
     fail "it said: $(cat err)"
 run label a.pgm --stats x.csv --features area,colour
 want 2
-echo "sluice label: unknown feature 'colour'; there are: area box first sums second perimeter euler centroid shape grey all; see sluice label --help" | want_err
+echo "sluice label: unknown feature 'colour'; there are: area box first sums second perimeter euler centroid shape grey label form hull feret crofton spread all; see sluice label --help" | want_err
 
 failed() { # WORDS ARGS...: status 1, one line with the words, no file left
     local words=$1

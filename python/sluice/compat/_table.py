@@ -18,6 +18,7 @@ Array = Any  # of NumPy
 
 _OLDER = {
     "bbox_area": "area_bbox",
+    "convex_area": "area_convex",
     "equivalent_diameter": "equivalent_diameter_area",
     "intensity_image": "image_intensity",
     "local_centroid": "centroid_local",
@@ -29,7 +30,7 @@ _OLDER = {
     "weighted_centroid": "centroid_weighted",
     "weighted_local_centroid": "centroid_weighted_local",
 }
-_GREY = ("centroid_weighted", "centroid_weighted_local", "image_intensity", "intensity_max", "intensity_mean", "intensity_min")
+_GREY = ("centroid_weighted", "centroid_weighted_local", "image_intensity", "intensity_max", "intensity_mean", "intensity_min", "intensity_std")
 _SECOND = ("axis_major_length", "axis_minor_length", "eccentricity", "inertia_tensor", "inertia_tensor_eigvals", "orientation")
 
 
@@ -235,6 +236,32 @@ class Table:
         histogram = np.bincount((middle * 50 + code * (middle > 0)).ravel(), minlength=50 * (n + 1)).reshape(-1, 50)
         return histogram[1:] @ weights
 
+    @cached_property
+    def _measured(self) -> Any:
+        """Of the label image: hulls and Crofton's perimeters, as far as they will be asked for."""
+        wanted = {"hull": {"area_convex", "solidity"}, "feret": {"feret_diameter_max"}, "crofton": {"perimeter_crofton"}}
+        features = [name for name, properties in wanted.items() if self._wanted & properties]
+        labels = np.where(self.labels > 0, self.labels, 0)
+        if labels.size > 0 and int(labels.max()) >= 1 << 32:
+            labels = np.where(labels > 0, 1 + np.searchsorted(self.label, labels), 0)
+        return image.measure(labels, features=features)
+
+    @property
+    def area_convex(self) -> Array:
+        return self._measured.convex_area.astype(np.float64)
+
+    @property
+    def solidity(self) -> Array:
+        return self.area / self.area_convex
+
+    @property
+    def feret_diameter_max(self) -> Array:
+        return self._measured.feret_outline
+
+    @property
+    def perimeter_crofton(self) -> Array:
+        return self._measured.crofton_4
+
     @property
     def slice(self) -> Array:
         return _objects(len(self.label), ((slice(a, c), slice(b, d)) for a, b, c, d in self.bbox.tolist()))
@@ -293,6 +320,11 @@ class Table:
     @property
     def intensity_mean(self) -> Array:
         return self._mass / self.num_pixels
+
+    @property
+    def intensity_std(self) -> Array:
+        apart = self._values.astype(np.float64) - self.intensity_mean[self._pixels[0]]
+        return np.sqrt(self._sum(apart * apart) / self.num_pixels)
 
     @property
     def centroid_weighted(self) -> Array:

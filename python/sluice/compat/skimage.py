@@ -54,7 +54,7 @@ def regionprops_table(
 ) -> dict[str, Any]:
     """As skimage.measure.regionprops_table of a 2-D label image: a dict of columns, a row for each label above zero that is there.
 
-    ``properties`` are those of ``PROPERTIES``, also by their older names (``major_axis_length`` …); others, such as ``solidity``, are an
+    ``properties`` are those of ``PROPERTIES``, also by their older names (``major_axis_length`` …); others, such as ``moments_hu``, are an
     UnsupportedError that names them. ``intensity_image`` has one channel. Counts and sums are exact; what is derived from them is
     computed in double precision and may differ in its last digits. ``cache`` changes nothing.
     """

@@ -229,7 +229,7 @@ static slc_status take_header(slc_io_images *images, nifti_state *state, const u
     *begin = at > 0 ? (uint64_t)at : *begin;
     state->scaled = isfinite(slope) && isfinite(inter) && slope != 0 && (slope != 1 || inter != 0);
     if (images->config.labels && !state->scaled) {
-        state->number = slc_io_number_label(state->number);
+        state->number = slc_io_number_label(state->number, images->config.label_values);
     }
     state->slope = slope;
     state->inter = inter;

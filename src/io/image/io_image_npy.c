@@ -49,7 +49,9 @@ static slc_status take_header(slc_io_images *images, const slc_io_npy_header *p,
     state->width = sides[1];
     state->samples = colour ? p->shape[2] : 1;
     state->fortran = p->fortran;
-    const slc_io_number number = images->config.labels ? slc_io_number_label(p->number) : p->number;
+    const slc_io_number number = images->config.labels
+                                     ? slc_io_number_label(p->number, images->config.label_values)
+                                     : p->number;
     state->type = slc_io_number_type(number);
     state->unit = colour ? slc_io_number_colour_unit(number, p->swap, (size_t)state->samples)
                          : slc_io_number_unit(number, p->swap);

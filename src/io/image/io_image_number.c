@@ -11,13 +11,23 @@ static const struct {
     uint8_t bytes;
     slc_image_type type;
 } numbers[] = {
-    [SLC_IO_NUMBER_BOOL] = {'b', 1, SLC_IMAGE_U8},    [SLC_IO_NUMBER_U8] = {'u', 1, SLC_IMAGE_U8},
-    [SLC_IO_NUMBER_U16] = {'u', 2, SLC_IMAGE_U16},    [SLC_IO_NUMBER_U32] = {'u', 4, SLC_IMAGE_U32},
-    [SLC_IO_NUMBER_U64] = {'u', 8, SLC_IMAGE_F32},    [SLC_IO_NUMBER_I8] = {'i', 1, SLC_IMAGE_F32},
-    [SLC_IO_NUMBER_I16] = {'i', 2, SLC_IMAGE_F32},    [SLC_IO_NUMBER_I32] = {'i', 4, SLC_IMAGE_F32},
-    [SLC_IO_NUMBER_I64] = {'i', 8, SLC_IMAGE_F32},    [SLC_IO_NUMBER_F16] = {'f', 2, SLC_IMAGE_F32},
-    [SLC_IO_NUMBER_F32] = {'f', 4, SLC_IMAGE_F32},    [SLC_IO_NUMBER_F64] = {'f', 8, SLC_IMAGE_F32},
+    [SLC_IO_NUMBER_BOOL] = {'b', 1, SLC_IMAGE_U8},
+    [SLC_IO_NUMBER_U8] = {'u', 1, SLC_IMAGE_U8},
+    [SLC_IO_NUMBER_U16] = {'u', 2, SLC_IMAGE_U16},
+    [SLC_IO_NUMBER_U32] = {'u', 4, SLC_IMAGE_U32},
+    [SLC_IO_NUMBER_U64] = {'u', 8, SLC_IMAGE_F32},
+    [SLC_IO_NUMBER_I8] = {'i', 1, SLC_IMAGE_F32},
+    [SLC_IO_NUMBER_I16] = {'i', 2, SLC_IMAGE_F32},
+    [SLC_IO_NUMBER_I32] = {'i', 4, SLC_IMAGE_F32},
+    [SLC_IO_NUMBER_I64] = {'i', 8, SLC_IMAGE_F32},
+    [SLC_IO_NUMBER_F16] = {'f', 2, SLC_IMAGE_F32},
+    [SLC_IO_NUMBER_F32] = {'f', 4, SLC_IMAGE_F32},
+    [SLC_IO_NUMBER_F64] = {'f', 8, SLC_IMAGE_F32},
     [SLC_IO_NUMBER_LABEL] = {'\0', 8, SLC_IMAGE_U64},
+    [SLC_IO_NUMBER_WHOLE_I8] = {'\0', 1, SLC_IMAGE_U8},
+    [SLC_IO_NUMBER_WHOLE_I16] = {'\0', 2, SLC_IMAGE_U16},
+    [SLC_IO_NUMBER_WHOLE_I32] = {'\0', 4, SLC_IMAGE_U32},
+    [SLC_IO_NUMBER_WHOLE_I64] = {'\0', 8, SLC_IMAGE_U64},
 };
 
 slc_io_number slc_io_number_of(char kind, uint64_t bytes)
@@ -30,8 +40,11 @@ slc_io_number slc_io_number_of(char kind, uint64_t bytes)
     return SLC_IO_NUMBER_NONE;
 }
 
-slc_io_number slc_io_number_label(slc_io_number number)
+slc_io_number slc_io_number_label(slc_io_number number, bool values)
 {
+    if (values && numbers[number].kind == 'i') {
+        return (slc_io_number)(SLC_IO_NUMBER_WHOLE_I8 + (number - SLC_IO_NUMBER_I8));
+    }
     const bool whole = numbers[number].kind == 'u' || numbers[number].kind == 'i';
     const uint8_t bytes = numbers[number].bytes;
     return !whole ? number : bytes == 8 ? SLC_IO_NUMBER_LABEL : slc_io_number_of('u', bytes);
@@ -145,6 +158,17 @@ static size_t convert_same(const slc_io_image_unit *unit, const uint8_t *from, s
     return n;
 }
 
+/* Numbers with a sign, up to the first that is negative. */
+static size_t convert_whole(const slc_io_image_unit *unit, const uint8_t *from, size_t n, void *to)
+{
+    const size_t high = slc_io_number_little_endian() != unit->swap ? unit->in - 1 : 0;
+    size_t good = 0;
+    while (good < n && from[good * unit->in + high] < 128) {
+        good++;
+    }
+    return convert_same(unit, from, good, to);
+}
+
 static size_t convert_bool(const slc_io_image_unit *unit, const uint8_t *from, size_t n, void *to)
 {
     (void)unit;
@@ -187,6 +211,11 @@ static void explain(const slc_io_image_unit *unit, const uint8_t *from, char *te
 {
     const uint64_t bits = load(from, unit->in, unit->swap);
     char value[40];
+    if (unit->kind >= SLC_IO_NUMBER_WHOLE_I8) {
+        (void)snprintf(text, size, "%lld is negative: labels are whole numbers from 0 up",
+                       (long long)sign_extended(bits, unit->in));
+        return;
+    }
     if (unit->kind == SLC_IO_NUMBER_U64) {
         (void)snprintf(value, sizeof value, "%llu", (unsigned long long)bits);
     } else {
@@ -204,9 +233,10 @@ slc_io_image_unit slc_io_number_unit(slc_io_number number, bool swap)
     const size_t bytes = numbers[number].bytes;
     return (slc_io_image_unit){.in = bytes,
                                .out = to_f32 ? 4 : bytes,
-                               .convert = to_f32                         ? convert_float
-                                          : number == SLC_IO_NUMBER_BOOL ? convert_bool
-                                                                         : convert_same,
+                               .convert = to_f32                             ? convert_float
+                                          : number == SLC_IO_NUMBER_BOOL     ? convert_bool
+                                          : number >= SLC_IO_NUMBER_WHOLE_I8 ? convert_whole
+                                                                             : convert_same,
                                .explain = explain,
                                .kind = (int)number,
                                .swap = swap};

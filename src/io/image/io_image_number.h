@@ -23,13 +23,18 @@ typedef enum slc_io_number {
     SLC_IO_NUMBER_F16,
     SLC_IO_NUMBER_F32,
     SLC_IO_NUMBER_F64,
-    SLC_IO_NUMBER_LABEL /* 64 bits that are only compared */
+    SLC_IO_NUMBER_LABEL,    /* 64 bits that are only compared */
+    SLC_IO_NUMBER_WHOLE_I8, /* a sign that is refused where it is there: labels whose values count */
+    SLC_IO_NUMBER_WHOLE_I16,
+    SLC_IO_NUMBER_WHOLE_I32,
+    SLC_IO_NUMBER_WHOLE_I64
 } slc_io_number;
 
 /* The number of a kind ('b' bool, 'u', 'i', 'f') and a size in bytes, as NumPy names them. */
 slc_io_number slc_io_number_of(char kind, uint64_t bytes);
-/* Of labels, whose bits alone count: an integer becomes one without a sign. */
-slc_io_number slc_io_number_label(slc_io_number number);
+/* Of labels, whose bits alone count: an integer becomes one without a sign. With `values` these count, too.
+ */
+slc_io_number slc_io_number_label(slc_io_number number, bool values);
 /* What it becomes. */
 slc_image_type slc_io_number_type(slc_io_number number);
 /* Its conversion; `swap`: the other byte order than this machine's. */

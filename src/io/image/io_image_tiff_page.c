@@ -69,14 +69,15 @@ static slc_status take_numbers(slc_io_images *images, slc_tiff_page *page, bool 
         return UNSUPPORTED("samples of %u bits in sample format %u are not supported", page->bits,
                            page->format);
     }
-    number = images->config.labels && !colour ? slc_io_number_label(number) : number;
+    number = images->config.labels && !colour ? slc_io_number_label(number, images->config.label_values)
+                                              : number;
     page->unit = slc_io_number_unit(number, false); /* libtiff has put them into this machine's order */
     const bool is_pixel = (kind == 'u' && page->bits <= 32) || number == SLC_IO_NUMBER_F32;
     if (colour && (!is_pixel || page->samples < 3)) {
         return UNSUPPORTED("%u samples of colours in %u bits of sample format %u are not supported",
                            page->samples, page->bits, page->format);
     }
-    if (page->inverted && (kind != 'u' || number == SLC_IO_NUMBER_LABEL)) {
+    if (page->inverted && (kind != 'u' || number >= SLC_IO_NUMBER_LABEL)) {
         return UNSUPPORTED("min-is-white for numbers with a sign, a fraction or 64 bits is not supported");
     }
     if (colour) {
