@@ -72,7 +72,7 @@ static const slc_cli_option options_table[] = {
      "how, for frames; a wrong name lists them (default auto, the fastest)"},
     {"simd", 0, SIMD(O, simd), "T", "instruction set (default auto); results do not depend on it"},
     {"threads", 0, COUNT(O, threads, 0, 4096), "N",
-     "for frames, CSV; 0: one a processor; results do not depend on it"},
+     "for frames, CSV; 2 for streams; 0: one a processor; same results"},
     {"json", 0, FLAG(O, json), NULL, "print one JSON object"},
     {"quiet", 'q', FLAG(O, quiet), NULL, "no table and no notes, only errors and what was lost"},
 };

@@ -67,7 +67,6 @@ typedef struct slc_cluster_job {
     char **inputs;
     int n_inputs;
     slc_io_pixels_live live;
-    bool reads_once; /* one of them cannot be read again: clusters are flushed from time to time */
     const char *command_line;
     slc_pixel_cluster_config config;
     slc_flow_pixel_setup setup;
@@ -78,6 +77,7 @@ typedef struct slc_cluster_job {
     uint8_t chips[SLC_IO_PIXELS_CHIPS / 8];
     slc_flow *flow;
     slc_cluster_time window, disorder, tick;
+    bool reads_once;       /* one of them cannot be read again: clusters are flushed from time to time */
     bool is_live;          /* the input comes over the network: a signal is its ordinary end */
     bool sorted;           /* --disorder all */
     bool times_asked;      /* --features names times */

@@ -34,7 +34,6 @@ static void note_options(const slc_cluster_job *job, int i)
         note_useless(job, i, slc_cluster_given("duplicates"), "--duplicates",
                      "for a stream: every hit counts");
         note_useless(job, i, slc_cluster_given("algorithm"), "--algorithm", "for a stream");
-        note_useless(job, i, options->threads != 1, "--threads", "for a stream");
     } else {
         note_useless(job, i, options->disorder != NULL, "--disorder", "for frames and images");
         note_useless(job, i, options->max_open != SLC_CLUSTER_MAX_OPEN, "--max-open",

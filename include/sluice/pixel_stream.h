@@ -36,7 +36,10 @@ typedef struct slc_pixel_stream_config {
                                mod 2^32, also where the clock was set back */
     uint32_t max_open;      /* pixels that can be waiting, 1 to 2^28: memory is reserved for them, some 200
                                bytes each. Where more are, the oldest clusters are closed early, and counted. */
-    slc_exec exec;          /* its target: results do not depend on it */
+    slc_exec exec;          /* its target and threads: results do not depend on them. With 2 or more (0: one
+                               for each processor) pixels are joined in a thread of its own, while the caller's
+                               puts the next ones in order: clusters come out some pixels later, and all with
+                               finish. A child of fork() does not have that thread. */
 } slc_pixel_stream_config;
 /* Radius 1, window 64 ticks, disorder 4096 ticks, 256 x 256, size, box, centroid, mass, weighted and times,
  * 2^20 pixels, the fastest target. */

@@ -11,11 +11,13 @@
 #include "base/block.h"
 #include "base/columns.h"
 #include "base/config.h"
+#include "base/team.h"
 #include "pixel/pixel_kernels.h"
 #include "pixel/pixel_stream_join.h"
 #include "pixel/pixel_stream_order.h"
+#include "pixel/pixel_stream_pair.h"
+#include "pixel/pixel_stream_rows.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -45,7 +47,9 @@ struct slc_pixel_stream {
     bool has_held, is_watchful; /* watchful: the next pixel is judged, also if its time is usual */
     bool is_set_back;           /* the row is full */
     bool is_finishing;
-    bool is_short; /* of memory for a larger table */
+    bool is_short;        /* of memory for a larger table */
+    slc_pixel_pair *pair; /* a second thread, which joins; NULL: this one does. `waiting` is then an upper
+                             bound until that is idle */
     void *block;
 };
 
@@ -93,7 +97,8 @@ static slc_status check_config(const slc_pixel_stream_config *c, slc_error *erro
 static size_t lay_out(slc_pixel_stream *s, char *block)
 {
     const size_t pixels = (size_t)s->config.max_open + 1; /* and the one that makes it too many */
-    const size_t order = slc_pixel_order_lay_out(&s->order, block, pixels);
+    const size_t order = slc_pixel_order_lay_out(&s->order, block, pixels,
+                                                 s->config.exec.threads > 1 ? SLC_PIXEL_ORDER_BUFFERS : 1);
     return order + slc_pixel_join_lay_out(&s->join, block != NULL ? block + order : NULL, s->config.radius,
                                           pixels, (s->config.features & SLC_PIXEL_SECOND_FEATURES) != 0);
 }
@@ -112,6 +117,7 @@ slc_status slc_pixel_stream_open(const slc_pixel_stream_config *given, slc_pixel
     slc_pixel_stream_config own, *const config = &own;
     slc_pixel_stream_config_default(config);
     slc_status status = slc_config_take(config, sizeof *config, given, "slc_pixel_stream_config", error);
+    config->exec.threads = config->exec.threads > 0 ? config->exec.threads : slc_team_processors();
     status = status == SLC_OK ? check_config(config, error) : status;
     if (status != SLC_OK) {
         return status;
@@ -136,6 +142,13 @@ slc_status slc_pixel_stream_open(const slc_pixel_stream_config *given, slc_pixel
         return slc_fail(error, SLC_ERR_MEMORY, "no memory for a stream of up to %u waiting pixels",
                         config->max_open);
     }
+    if (config->exec.threads > 1) {
+        s->pair = slc_pixel_pair_open(&s->join, config->features);
+        if (s->pair == NULL) {
+            slc_pixel_stream_close(s);
+            return slc_fail(error, SLC_ERR_MEMORY, "no memory for a second thread of a stream");
+        }
+    }
     s->is_watchful = true;
     s->n_again = ROW;
     *out = s;
@@ -145,6 +158,7 @@ slc_status slc_pixel_stream_open(const slc_pixel_stream_config *given, slc_pixel
 void slc_pixel_stream_close(slc_pixel_stream *s)
 {
     if (s != NULL) {
+        slc_pixel_pair_close(s->pair);
         slc_pixel_join_clear(&s->join);
         free(s->block);
         free(s);
@@ -158,75 +172,24 @@ slc_pixel_stream_counts slc_pixel_stream_count(const slc_pixel_stream *s)
 
 /* ---- clusters go out --------------------------------------------------------------------------- */
 
-static inline int64_t signed_time(uint64_t time)
-{
-    const uint64_t turned = time ^ SIGN;
-    int64_t value;
-    memcpy(&value, &turned, sizeof value);
-    return value;
-}
-
-static void write_second(const slc_pixel_stream *stream, const slc_pixel_slot *s, slc_pixel_clusters *closed,
-                         size_t row)
-{
-    const slc_pixel_join *j = &stream->join;
-    const slc_pixel_extent extent = {s->size, s->sum_x, s->sum_y, s->x_max - s->x_min + 1U,
-                                     s->y_max - s->y_min + 1U};
-    slc_pixel_second_write(&j->second[s - j->slots], &extent, stream->config.features, closed, row);
-}
-
-static void write_row(uint32_t features, const slc_pixel_slot *s, slc_pixel_clusters *closed, size_t row)
-{
-    if ((features & SLC_PIXEL_SIZE) != 0) {
-        closed->size[row] = s->size;
-    }
-    if ((features & SLC_PIXEL_BOX) != 0) {
-        closed->x_min[row] = s->x_min;
-        closed->y_min[row] = s->y_min;
-        closed->x_max[row] = s->x_max;
-        closed->y_max[row] = s->y_max;
-    }
-    if ((features & SLC_PIXEL_CENTROID) != 0) {
-        closed->centroid_x[row] = (double)s->sum_x / (double)s->size;
-        closed->centroid_y[row] = (double)s->sum_y / (double)s->size;
-    }
-    if ((features & SLC_PIXEL_MASS) != 0) {
-        closed->mass[row] = s->mass;
-    }
-    if ((features & SLC_PIXEL_WEIGHTED) != 0) {
-        closed->weighted_x[row] = s->mass != 0 ? (double)s->weighted_x / (double)s->mass : (double)NAN;
-        closed->weighted_y[row] = s->mass != 0 ? (double)s->weighted_y / (double)s->mass : (double)NAN;
-    }
-    if ((features & SLC_PIXEL_TIMES) != 0) {
-        closed->first_time[row] = signed_time(s->first_time);
-        closed->last_time[row] = signed_time(s->last_time);
-    }
-    if ((features & SLC_PIXEL_LARGEST) != 0) {
-        closed->largest[row] = (uint32_t)s->largest;
-    }
-    if ((features & SLC_PIXEL_PEAK) != 0) {
-        closed->peak[row] = s->largest_charge;
-    }
-}
-
-/* Gives out the oldest clusters as far as they are closed. False where there is no room for one. */
+/* False where there is no room for one. */
 static inline bool give_out(slc_pixel_stream *s, slc_pixel_clusters *closed)
 {
-    const slc_pixel_slot *slot = slc_pixel_join_closed(&s->join);
-    for (; slot != NULL; slot = slc_pixel_join_closed(&s->join)) {
-        if (closed->head.size == closed->head.capacity) {
-            return false;
-        }
-        write_row(s->config.features, slot, closed, closed->head.size);
-        if (s->join.second != NULL) {
-            write_second(s, slot, closed, closed->head.size);
-        }
-        closed->head.size++;
-        s->waiting -= slot->size;
-        s->counts.clusters++;
-        slc_pixel_join_drop_oldest(&s->join);
-    }
-    return true;
+    const size_t before = closed->head.size;
+    uint64_t pixels = 0;
+    const bool all = slc_pixel_rows_give_out(&s->join, s->config.features, closed, &pixels);
+    s->waiting -= pixels;
+    s->counts.clusters += closed->head.size - before;
+    return all;
+}
+
+/* Those that the other thread has given out. False as above. */
+static bool collect(slc_pixel_stream *s, slc_pixel_clusters *closed)
+{
+    const size_t before = closed->head.size;
+    const bool all = slc_pixel_pair_collect(s->pair, closed, &s->waiting);
+    s->counts.clusters += closed->head.size - before;
+    return all;
 }
 
 /* ---- pixels come in ---------------------------------------------------------------------------- */
@@ -374,6 +337,41 @@ static bool settle(slc_pixel_stream *s, slc_pixel_clusters *closed)
     }
 }
 
+/* ---- two threads ------------------------------------------------------------------------------- */
+
+/* Nothing is to be done but to put pixels in order and to join them. */
+static bool is_plain(const slc_pixel_stream *s)
+{
+    return s->waiting <= s->config.max_open && !s->is_set_back && s->n_again == ROW && !s->is_finishing &&
+           !s->join.is_ending;
+}
+
+/* Hands over what is complete. */
+static void hand_over(slc_pixel_stream *s)
+{
+    slc_pixel_stream_order *o = &s->order;
+    if (slc_pixel_order_is_due(o)) {
+        slc_pixel_pair_wait(s->pair, slc_pixel_order_turn(o));
+    }
+    (void)slc_pixel_order_load_rough(o);
+    o->last_use[o->buffer] = slc_pixel_pair_hand_over(s->pair, o->ready, o->n_ready, o->is_rough,
+                                                      slc_pixel_order_bound(o) << o->shift);
+}
+
+/* As settle. All that is unusual waits until the other thread has nothing to do. */
+static bool go_on(slc_pixel_stream *s, slc_pixel_clusters *closed)
+{
+    if (s->pair == NULL) {
+        return settle(s, closed);
+    }
+    if (is_plain(s)) {
+        hand_over(s);
+        return collect(s, closed);
+    }
+    slc_pixel_pair_wait(s->pair, UINT64_MAX);
+    return collect(s, closed) && settle(s, closed);
+}
+
 /* ---- pushes ------------------------------------------------------------------------------------ */
 
 static slc_status check_closed(const slc_pixel_stream *s, const slc_pixel_clusters *closed, slc_error *error)
@@ -426,6 +424,7 @@ static OUT_OF_LINE bool is_outside(slc_pixel_stream *s, uint32_t x, uint32_t y)
     if (x >= s->width || y >= s->height) {
         return true;
     }
+    slc_pixel_pair_wait(s->pair, UINT64_MAX);
     s->is_short = !slc_pixel_join_cover(&s->join, enough(j->width, x, s->width),
                                         enough(j->height, y, s->height));
     return false;
@@ -512,11 +511,11 @@ slc_status slc_pixel_stream_push(slc_pixel_stream *s, const slc_pixels *pixels, 
         return status;
     }
     s->is_short = false;
-    bool has_room = settle(s, closed);
+    bool has_room = go_on(s, closed);
     size_t i = first;
     while (i < first + n && has_room && !s->is_short) {
         i = take_some(s, pixels, i, first + n - i < CHUNK ? first + n : i + CHUNK);
-        has_room = settle(s, closed);
+        has_room = go_on(s, closed);
     }
     s->counts.pixels += i - first;
     if (taken != NULL) {
@@ -536,6 +535,10 @@ slc_status slc_pixel_stream_finish(slc_pixel_stream *s, slc_pixel_clusters *clos
         return status;
     }
     s->is_finishing = true;
+    slc_pixel_pair_wait(s->pair, UINT64_MAX);
+    if (s->pair != NULL && !collect(s, closed)) {
+        return no_room(closed, error);
+    }
     if (!s->join.is_ending || s->is_set_back) {
         /* What pixels before the end made possible comes first, so that the end does not depend on room. */
         if (!settle(s, closed)) {

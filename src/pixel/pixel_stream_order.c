@@ -15,7 +15,7 @@ enum {
     MOST_SLICES = 1 << 17
 };
 
-size_t slc_pixel_order_lay_out(slc_pixel_stream_order *o, char *block, size_t pixels)
+size_t slc_pixel_order_lay_out(slc_pixel_stream_order *o, char *block, size_t pixels, uint32_t buffers)
 {
     o->slices = 64;
     while (o->slices < MOST_SLICES && o->slices < 2 * pixels) {
@@ -25,10 +25,16 @@ size_t slc_pixel_order_lay_out(slc_pixel_stream_order *o, char *block, size_t pi
     const size_t counts = slc_block_bound((o->slices + (size_t)1) * sizeof *o->counts);
     if (block != NULL) {
         o->came = slc_block_take(&block, arrivals);
-        o->sorted = slc_block_take(&block, arrivals);
+        for (uint32_t i = 0; i < buffers; i++) {
+            o->buffers[i] = slc_block_take(&block, arrivals);
+            o->last_use[i] = 0;
+        }
+        o->n_buffers = buffers;
+        o->buffer = 0;
+        o->sorted = o->buffers[0];
         o->counts = slc_block_take(&block, counts);
     }
-    return 2 * arrivals + counts;
+    return (1 + buffers) * arrivals + counts;
 }
 
 void slc_pixel_order_init(slc_pixel_stream_order *o, uint64_t disorder)
@@ -39,6 +45,7 @@ void slc_pixel_order_init(slc_pixel_stream_order *o, uint64_t disorder)
         o->shift++;
     }
     o->n_came = o->first = o->end = o->n_ready = 0;
+    o->is_rough = false;
     slc_pixel_order_restart(o);
 }
 
@@ -136,8 +143,10 @@ static void put_in_order(slc_pixel_stream_order *o)
 {
     const size_t left = o->end - o->first, n = o->n_came + left;
     memcpy(o->came + o->n_came, o->sorted + o->first, left * sizeof *o->came);
-    uint64_t least = left > 0 && o->sorted[o->first].time < o->earliest ? o->sorted[o->first].time
-                                                                        : o->earliest;
+    /* From the begin of a step, so that slices that are no longer lie in one each. */
+    const uint64_t kept = left > 0 ? o->sorted[o->first].time : o->earliest;
+    const uint64_t least = (kept < o->earliest ? kept : o->earliest) >> o->shift << o->shift;
+    o->sorted = o->buffers[o->buffer];
     uint32_t shift = 0, *counts = o->counts;
     const uint64_t span = o->latest - least;
     while (span >> shift >= o->slices || (span >> shift) / 4 > n) {
@@ -152,10 +161,11 @@ static void put_in_order(slc_pixel_stream_order *o)
     for (size_t i = 0; i < n; i++) {
         o->sorted[counts[(o->came[i].time - least) >> shift]++] = o->came[i];
     }
-    if (most <= FEW) {
-        sort_few(o->sorted, n); /* pixels stay in their slice */
-    } else {
+    o->is_rough = most <= FEW && shift <= o->shift; /* pixels stay in their slice, whoever sorts them */
+    if (most > FEW) {
         sort_slices(o->sorted, counts, slices);
+    } else if (!o->is_rough) {
+        sort_few(o->sorted, n);
     }
     o->first = o->n_came = 0;
     o->end = n;
@@ -181,10 +191,15 @@ static void load_up_to(slc_pixel_stream_order *o, uint64_t step)
     o->first = low;
 }
 
-bool slc_pixel_order_load(slc_pixel_stream_order *o)
+void slc_pixel_order_smooth(slc_pixel_arrival *pixels, size_t n)
+{
+    sort_few(pixels, n);
+}
+
+bool slc_pixel_order_load_rough(slc_pixel_stream_order *o)
 {
     const uint64_t bound = slc_pixel_order_bound(o);
-    if (o->n_came > 0 && o->earliest >> o->shift < bound) {
+    if (slc_pixel_order_is_due(o)) {
         put_in_order(o);
     }
     o->n_ready = 0;
@@ -192,6 +207,15 @@ bool slc_pixel_order_load(slc_pixel_stream_order *o)
         load_up_to(o, bound - 1);
     }
     return o->n_ready > 0;
+}
+
+bool slc_pixel_order_load(slc_pixel_stream_order *o)
+{
+    const bool any = slc_pixel_order_load_rough(o);
+    if (o->is_rough) {
+        sort_few(o->ready, o->n_ready);
+    }
+    return any;
 }
 
 bool slc_pixel_order_force(slc_pixel_stream_order *o)
@@ -206,6 +230,9 @@ bool slc_pixel_order_force(slc_pixel_stream_order *o)
     }
     const uint64_t step = o->sorted[o->first].time >> o->shift;
     load_up_to(o, step);
+    if (o->is_rough) {
+        sort_few(o->ready, o->n_ready);
+    }
     o->forced = (step << o->shift) + ((1ULL << o->shift) - 1);
     o->is_forced = true;
     return true;

@@ -41,6 +41,7 @@ static slc_status open_stream(slc_pixel_input *in, slc_error *error)
     config.disorder = in->sorted ? 0 : in->choice.disorder;
     config.features = given->features;
     config.exec.target = given->exec.target;
+    config.exec.threads = in->config.exec.threads;
     config.max_open = in->setup->max_open > 0 ? in->setup->max_open : config.max_open;
     if (in->sorted) {
         fit(in, &config);
