@@ -292,6 +292,11 @@ static int open_flow(slc_label_job *job)
     config.n_slots = several ? 0 : 1;
     config.keep_going = config.signals_to_reader = true;
     config.stop = slc_cli_stop;
+    if (job->outputs != NULL && options->preview == NULL && options->write_mask == NULL && !options->stream) {
+        config.work = slc_label_write_own;
+        config.context = job;
+        config.user_bytes = sizeof(slc_label_own);
+    }
     job->setup.config = &job->config;
     job->setup.labels = options->output != NULL || options->preview != NULL || options->write_mask != NULL;
     job->setup.inverse = options->inverse;

@@ -50,6 +50,13 @@ typedef struct slc_label_rows {
 } slc_label_rows;
 enum { SLC_LABEL_COLUMNS = SLC_IMAGE_COLUMNS + 3 };
 
+/* Of an item of the flow: what came of the label file that a worker wrote of it. */
+typedef struct slc_label_own {
+    bool is; /* there is one */
+    slc_status status;
+    slc_error error;
+} slc_label_own;
+
 /* An open --stats file; which format it has follows from its name. */
 typedef struct slc_label_stats slc_label_stats;
 
@@ -113,6 +120,9 @@ bool slc_label_close_outputs(slc_label_job *job, bool good);
 /* Takes a page, or the end of an input, as it comes from a flow. Its result may have no label image: of an
  * NPY file there is then room for it, which others fill. False after a complaint. */
 bool slc_label_take(slc_label_job *job, const slc_flow_item *item);
+/* A step of the flow, whose context is the job: a page that is all of its input goes to that input's label
+ * file in the worker. */
+slc_status slc_label_write_own(void *context, slc_flow_item *item, slc_error *error);
 /* Takes all pages of the flow. A page that is no use is told, counted in job->faults and written as one
  * without components. False after a complaint, or where a signal came. */
 bool slc_label_job_run(slc_label_job *job);

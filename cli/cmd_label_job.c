@@ -110,14 +110,56 @@ static void narrow(uint32_t *labels, size_t n)
     }
 }
 
-static bool write_labels(slc_label_job *job, const slc_flow_image_result *result, const slc_label_page *page)
+static slc_image labels_of(const slc_flow_image_result *result)
 {
     const slc_image *image = &result->image;
-    slc_image labels = {.pixels = result->labels,
-                        .width = image->width,
-                        .height = image->height,
-                        .stride = (ptrdiff_t)(image->width * sizeof(uint32_t)),
-                        .type = SLC_IMAGE_U32};
+    return (slc_image){.pixels = result->labels,
+                       .width = image->width,
+                       .height = image->height,
+                       .stride = (ptrdiff_t)(image->width * sizeof(uint32_t)),
+                       .type = SLC_IMAGE_U32};
+}
+
+/* Labels as the file has them; those of 32 bits are gone where it has 16. */
+static slc_status add_labels(const slc_label_job *job, slc_io_writer *writer,
+                             const slc_flow_image_result *result, slc_error *error)
+{
+    slc_image labels = labels_of(result);
+    if (job->narrow) {
+        narrow(result->labels, labels.width * labels.height);
+        labels.type = SLC_IMAGE_U16;
+        labels.stride /= 2;
+    }
+    return slc_io_image_writer_add(writer, &labels, error);
+}
+
+slc_status slc_label_write_own(void *context, slc_flow_item *item, slc_error *error)
+{
+    const slc_label_job *job = context;
+    const slc_flow_image_result *result = item->result;
+    slc_label_own *own = item->user;
+    slc_io_writer *writer = NULL;
+    (void)error; /* told in order, with the page */
+    *own = (slc_label_own){.is = result->alone && !job->options->labels &&
+                                 (!job->narrow || result->n_labels <= UINT16_MAX)};
+    if (!own->is) {
+        return SLC_OK;
+    }
+    own->status = slc_io_image_writer_open(job->outputs[item->input], false, &writer, &own->error);
+    if (own->status == SLC_OK) {
+        own->status = add_labels(job, writer, result, &own->error);
+        if (own->status == SLC_OK) {
+            own->status = slc_io_finish(writer, &own->error);
+        } else {
+            slc_io_abandon(writer);
+        }
+    }
+    return SLC_OK;
+}
+
+static bool write_labels(slc_label_job *job, const slc_flow_image_result *result, const slc_label_page *page)
+{
+    const slc_image labels = labels_of(result);
     if (job->preview_writer != NULL && job->n_pages == 1 &&
         slc_io_image_writer_add(job->preview_writer, &labels, &job->error) != SLC_OK) {
         return complain(job);
@@ -143,11 +185,8 @@ static bool write_labels(slc_label_job *job, const slc_flow_image_result *result
                         (unsigned)largest, named ? " does" : " labels do", job->options->output);
             return false;
         }
-        narrow(result->labels, image->width * image->height);
-        labels.type = SLC_IMAGE_U16;
-        labels.stride /= 2;
     }
-    return slc_io_image_writer_add(job->image_writer, &labels, &job->error) == SLC_OK || complain(job);
+    return add_labels(job, job->image_writer, result, &job->error) == SLC_OK || complain(job);
 }
 
 /* ---- row by row -------------------------------------------------------------------------------- */
@@ -254,15 +293,24 @@ static bool stream_page(slc_label_job *job, const slc_image *image, slc_label_pa
 /* ---- pages as they come ------------------------------------------------------------------------ */
 
 /* Columns of the chain's, after those that say where a row is from. */
-static bool write_page(slc_label_job *job, const slc_flow_image_result *result, slc_label_page *page)
+static bool write_page(slc_label_job *job, const slc_flow_item *item, slc_label_page *page)
 {
+    const slc_flow_image_result *result = item->result;
+    const slc_label_own *own = item->user;
     const slc_schema place = {"components", job->columns, SLC_LABEL_COLUMNS - SLC_IMAGE_COLUMNS};
     if (!reserve_rows(job, page, &place, result->components.head.size)) {
         return false;
     }
     slc_label_rows rows = job->rows;
     rows.columns = result->components;
-    return write_rows(job, page, &rows, 0) && write_labels(job, result, page);
+    if (!write_rows(job, page, &rows, 0)) {
+        return false;
+    }
+    if (own == NULL || !own->is) {
+        return write_labels(job, result, page);
+    }
+    job->error = own->error;
+    return own->status == SLC_OK || complain(job);
 }
 
 /* A page of a pipe that a signal ended: its rest has not come. */
@@ -294,7 +342,7 @@ static bool take_page(slc_label_job *job, const slc_flow_item *item)
         }
     }
     if (!job->options->stream) {
-        return write_page(job, result, page);
+        return write_page(job, item, page);
     }
     if (page->fault == NULL) {
         return stream_page(job, &result->image, page);

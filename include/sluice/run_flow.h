@@ -155,7 +155,8 @@ typedef struct slc_flow_chain {
     slc_status (*read)(void *input, const slc_flow_config *config, slc_flow_item *item, slc_error *error);
     void (*input_close)(void *input);
     /* What of reading may be done in any thread: bytes of files, checksums, expansion. May be NULL. Called
-     * once for each batch. */
+     * once for each batch. With item->ended set by it, the item is the end of its input, whose only batch it
+     * was to be, and the status says why. */
     slc_status (*finish)(slc_flow_item *item, slc_error *error);
     slc_status (*run)(void *chain, const void *setup, slc_flow_item *item, slc_error *error);
     /* What a chain with state still holds, after all inputs: one more item. NULL: nothing. */
@@ -214,6 +215,7 @@ typedef struct slc_flow_image_setup {
 } slc_flow_image_setup;
 typedef struct slc_flow_image_result {
     slc_image image;                 /* the page, with memory of the item's */
+    bool alone;                      /* it is all of its file: of a format whose files have one page */
     double threshold;                /* not a number for rows of bits, which need none */
     const char *fault;               /* why the page has no foreground and so no components, or NULL */
     slc_image_components components; /* the columns of config.features, which may be any; one event */

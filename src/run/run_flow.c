@@ -340,7 +340,12 @@ slc_status slc_flow_next(slc_flow *f, slc_flow_item **item, slc_error *error)
         if (s == NULL) {
             return late ? SLC_OK : tell_end(f, error);
         }
+        const bool told = s->item.ended && s->item.status == SLC_END && s->input != NULL && s->input->failed;
         settle(f, s);
+        if (told) {
+            slc_flow_release(f, &s->item);
+            continue;
+        }
         if (f->config.keep_going || (!s->item.ended && s->item.status == SLC_OK)) {
             *item = &s->item;
             return SLC_OK;

@@ -21,6 +21,7 @@
 
 typedef struct page {
     slc_flow_image_result result; /* first: it is what the item shows */
+    slc_io_images *source;        /* of a file of one page, which is yet to be read */
     uint8_t *pixels, *grey_pixels;
     size_t capacity, grey_capacity, n_labels_room;
     slc_image grey; /* the page of setup.intensity */
@@ -171,6 +172,7 @@ static void close_page(slc_flow_item *item)
 {
     page *p = item->result;
     slc_columns_clear(&p->schema, &p->result.components);
+    slc_io_images_close(p->source);
     free(p->result.labels);
     free(p->mask);
     free(p->pixels);
@@ -239,25 +241,55 @@ static slc_status read_intensity(file *in, const slc_flow_image_setup *setup, pa
     return status;
 }
 
-/* The reader goes on to the next page with the memory that the item had. */
+/* The source goes on to the next page with the memory that the item had. */
+static slc_status take_page(slc_io_images *images, slc_flow_item *item, slc_error *error)
+{
+    page *p = item->result;
+    const slc_status status = slc_io_images_next(images, &p->result.image, error);
+    slc_io_images_exchange(images, &p->pixels, &p->capacity);
+    const char *warning = slc_io_images_warning(images);
+    (void)snprintf(item->damage, sizeof item->damage, "%s", warning != NULL ? warning : "");
+    return status;
+}
+
+/* A file of one page is left to a worker, with what reading it needs. */
 static slc_status read_page(void *input, const slc_flow_config *config, slc_flow_item *item, slc_error *error)
 {
     page *p = item->result;
     file *in = input;
-    (void)config;
-    if (in->left == 0) { /* the rest is of other parts */
+    p->result.alone = false;
+    if (in->left == 0 || in->images == NULL) { /* the rest is of other parts, or there is none */
         return SLC_END;
     }
+    if (in->left == UINT64_MAX && config->from == 0 && in->intensity == NULL &&
+        slc_io_images_alone(in->images)) {
+        p->result.alone = true;
+        p->source = in->images;
+        in->images = NULL;
+        return SLC_OK;
+    }
     in->left -= in->left != UINT64_MAX;
-    slc_status status = slc_io_images_next(in->images, &p->result.image, error);
-    slc_io_images_exchange(in->images, &p->pixels, &p->capacity);
-    const char *warning = slc_io_images_warning(in->images), *more = NULL;
+    slc_status status = take_page(in->images, item, error);
     if (in->intensity != NULL && (status == SLC_OK || status == SLC_END)) {
         status = read_intensity(in, in->setup, p, status, error);
-        more = slc_io_images_warning(in->intensity);
+        const char *more = slc_io_images_warning(in->intensity);
+        const size_t told = strlen(item->damage);
+        (void)snprintf(item->damage + told, sizeof item->damage - told, "%s%s",
+                       told > 0 && more != NULL ? "; " : "", more != NULL ? more : "");
     }
-    (void)snprintf(item->damage, sizeof item->damage, "%s%s%s", warning != NULL ? warning : "",
-                   warning != NULL && more != NULL ? "; " : "", more != NULL ? more : "");
+    return status;
+}
+
+static slc_status finish_page(slc_flow_item *item, slc_error *error)
+{
+    page *p = item->result;
+    if (p->source == NULL) {
+        return SLC_OK;
+    }
+    const slc_status status = take_page(p->source, item, error);
+    slc_io_images_close(p->source);
+    p->source = NULL;
+    item->ended = status != SLC_OK;
     return status;
 }
 
@@ -501,5 +533,6 @@ const slc_flow_chain slc_flow_image = {.size = sizeof(slc_flow_chain),
                                        .item_close = close_page,
                                        .input_open = open_file,
                                        .read = read_page,
+                                       .finish = finish_page,
                                        .input_close = close_file,
                                        .run = run_page};

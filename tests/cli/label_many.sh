@@ -36,16 +36,19 @@ want_silent
 [ -s p1.png ] && [ -s q.scan.png ] || fail "no files in the current folder"
 
 # ---- one that is broken -------------------------------------------------------------------------------------------------
-rm -f to/*
 head -c 300 in/p2.png >in/p2-cut.png
-echo "an older result" >to/p2-cut.npy
-run label -q in -o 'to/{name}.npy'
-want 1
-equal "files" "$(ls to | tr '\n' ' ')" "p1.npy p2-cut.npy p2.npy p3.npy q.scan.npy "
-equal "the older result" "$(cat to/p2-cut.npy)" "an older result"
-cmp to/p3.npy alone-p3.npy || fail "p3 differs after a broken image"
-grep -q "^sluice label: in/p2-cut.png: " err || fail "the broken image is not named: $(cat err)"
-grep -q "^sluice label: 1 of 5 inputs could not be read, and have no label file$" err || fail "not counted: $(cat err)"
+for threads in 1 2; do
+    rm -f to/*
+    echo "an older result" >to/p2-cut.npy
+    run label -q --threads $threads in -o 'to/{name}.npy'
+    want 1
+    equal "files" "$(ls to | tr '\n' ' ')" "p1.npy p2-cut.npy p2.npy p3.npy q.scan.npy "
+    equal "the older result" "$(cat to/p2-cut.npy)" "an older result"
+    cmp to/p3.npy alone-p3.npy || fail "p3 differs after a broken image"
+    grep -q "^sluice label: in/p2-cut.png: " err || fail "the broken image is not named: $(cat err)"
+    grep -q "^sluice label: 1 of 5 inputs could not be read, and have no label file$" err || fail "not counted: $(cat err)"
+    equal "ends told" "$(grep -c p2-cut err)" 1
+done
 rm in/p2-cut.png
 
 # ---- what is refused ----------------------------------------------------------------------------------------------------

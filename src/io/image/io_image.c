@@ -300,6 +300,11 @@ void slc_io_images_close(slc_io_images *images)
     free(images);
 }
 
+bool slc_io_images_alone(const slc_io_images *images)
+{
+    return images->format->alone && !images->stream.waits;
+}
+
 const char *slc_io_images_format(const slc_io_images *images)
 {
     return images->format->name;

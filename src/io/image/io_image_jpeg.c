@@ -278,4 +278,4 @@ static slc_status next(slc_io_images *images, slc_error *error)
     return status;
 }
 
-const slc_io_image_format slc_io_image_jpeg = {.name = "jpeg", .probe = probe, .next = next};
+const slc_io_image_format slc_io_image_jpeg = {.name = "jpeg", .alone = true, .probe = probe, .next = next};

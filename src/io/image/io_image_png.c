@@ -276,4 +276,4 @@ static slc_status next(slc_io_images *images, slc_error *error)
     return status;
 }
 
-const slc_io_image_format slc_io_image_png = {.name = "png", .probe = probe, .next = next};
+const slc_io_image_format slc_io_image_png = {.name = "png", .alone = true, .probe = probe, .next = next};

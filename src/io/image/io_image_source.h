@@ -14,6 +14,7 @@
 typedef struct slc_io_image_format {
     const char *name;
     bool names_page; /* messages name page 1, too */
+    bool alone;      /* a file has one page, and after it nothing is told */
     /* Whether the stream's first bytes are this format's. */
     bool (*probe)(const uint8_t *bytes, size_t size);
     /* Sets images->state where the format needs one; close frees it. Each may be NULL. */
@@ -124,6 +125,7 @@ static inline void slc_io_image_trim(uint8_t *row, size_t width)
  */
 void slc_io_images_exchange(slc_io_images *images, uint8_t **pixels, size_t *capacity);
 
+bool slc_io_images_alone(const slc_io_images *images);         /* one page, of a regular file */
 const char *slc_io_images_format(const slc_io_images *images); /* "pnm", "png", "jpeg" … */
 
 /* Goes over the next `pages`, or to the end. What would be told of them is told by who reads them. */
