@@ -144,7 +144,11 @@ typedef struct slc_velo_config {
     /* Keep the super-pixels in the result. Without, which is the default, the raw banks become hits without
      * a list of them (slc_velo_cluster_run_banks); all else in the result is the same. */
     bool keep_superpixels;
-    slc_exec exec;           /* of which the target counts: a chain is of one thread, on the processor */
+    /* Of which the target and the device count: a chain is of one thread. A GPU ("cuda:0") finds clusters and
+     * tracks, fit and vertices are the processor's, and so are events with damaged, doubled, unsorted or
+     * falsely hinted words or more than 384 hits in a layer (n_left_events): results and faults are the same.
+     * It takes the local search, the standard strategy and min_hits of 3 alone, and no mask. */
+    slc_exec exec;
     slc_velo_gec_config gec; /* without effect on events that come as hits */
     bool impacts;            /* impact parameters of all tracks, too */
     /* Pixels that are left out before clustering, and clusters of FPGAs whose centroid is in one of them. The
@@ -196,6 +200,7 @@ typedef struct slc_velo_result {
     slc_faults faults;        /* of this batch */
     double seconds[SLC_VELO_STAGES]; /* of wall time in each stage, for this batch */
     uint64_t n_masked;               /* pixels, and clusters of FPGAs, that config.mask has left out */
+    uint64_t n_left_events;          /* with a GPU: events that it left to the processor */
 } slc_velo_result;
 SLC_API void slc_velo_result_clear(slc_velo_result *result);
 /* What the events add to the checksum of a run (base.h) in which `before` events are before them: hits,

@@ -13,6 +13,7 @@ extern const struct slc_pet_cuda_calls slc_pet_cuda_calls;
 extern const struct slc_pet_on_calls slc_pet_on_calls;
 extern const struct slc_pet_look_calls slc_pet_look_calls;
 extern const struct slc_pet_stage_calls slc_pet_stage_calls;
+extern const struct slc_velo_cuda_calls slc_velo_cuda_calls;
 #ifndef SLUICE_SIMT /* whose emulator does not know CMS's kernels */
 extern const struct slc_cms_cuda_calls slc_cms_cuda_calls;
 #endif
@@ -29,6 +30,7 @@ const slc_cuda_engines slc_cuda_engines_table = {
     .pet_on = &slc_pet_on_calls,
     .pet_look = &slc_pet_look_calls,
     .pet_stage = &slc_pet_stage_calls,
+    .velo = &slc_velo_cuda_calls,
 #ifndef SLUICE_SIMT
     .cms = &slc_cms_cuda_calls,
 #endif

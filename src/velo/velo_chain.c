@@ -3,29 +3,17 @@
 #include "base/columns.h"
 #include "base/config.h"
 #include "simd/simd_checksum.h"
+#include "velo/velo_chain_part.h"
 #include "velo/velo_checksum.h"
 #include "velo/velo_config.h"
 #include "velo/velo_decode_event.h"
 #include "velo/velo_fit.h"
-#include "velo/velo_gec.h"
 #include "velo/velo_impact.h"
 #include "velo/velo_kernels.h"
 #include "velo/velo_retina.h"
-#include "velo/velo_track.h"
-#include "velo/velo_vertex.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-struct slc_velo_chain {
-    slc_velo_config config;
-    slc_velo_geometry geometry;
-    slc_velo_cluster_scratch cluster;
-    slc_velo_track_scratch track;
-    slc_velo_vertex_scratch vertex;
-    slc_faults told; /* of the list of super-pixels: what clustering tells as well */
-    slc_velo_gec_scratch gec;
-};
 
 static void velo_config_default(slc_velo_config *config)
 {
@@ -44,10 +32,6 @@ static slc_status check_config(const slc_velo_config *config, slc_error *error)
     const slc_exec *exec = &config->exec;
     if (exec->target != SLC_SIMD_AUTO && !slc_simd_runs(exec->target)) {
         return slc_fail(error, SLC_ERR_USAGE, "target %d does not run on this machine", (int)exec->target);
-    }
-    if (exec->device != NULL && strcmp(exec->device, "cpu") != 0) {
-        return slc_fail(error, SLC_ERR_USAGE, "device %s: the VELO runs on the processor (cpu) alone",
-                        exec->device);
     }
     return slc_velo_settings_check(config, error);
 }
@@ -100,6 +84,11 @@ slc_status slc_velo_chain_open(const slc_velo_config *given, const slc_velo_geom
     } else {
         slc_velo_geometry_ideal(&opened->geometry);
     }
+    status = slc_velo_device_open(opened, config.exec.device, error);
+    if (status != SLC_OK) {
+        slc_velo_chain_close(opened);
+        return status;
+    }
     *chain = opened;
     return SLC_OK;
 }
@@ -111,6 +100,7 @@ void slc_velo_chain_close(slc_velo_chain *chain)
         slc_velo_track_clear(&chain->track);
         slc_velo_vertex_clear(&chain->vertex);
         slc_velo_gec_clear(&chain->gec);
+        slc_velo_device_close(chain->device);
         free(chain);
     }
 }
@@ -193,6 +183,9 @@ slc_status slc_velo_chain_reserve(slc_velo_chain *chain, const slc_batch *batch,
     if (status == SLC_OK) {
         status = reserve_tracks(chain, hits, slc_velo_cluster_bound(largest), batch->n_events, result);
     }
+    if (status == SLC_OK && chain->device != NULL) {
+        return slc_velo_device_reserve(chain, batch->n_events, words, true, error);
+    }
     return reserved(status, error);
 }
 
@@ -205,10 +198,13 @@ slc_status slc_velo_chain_reserve_hits(slc_velo_chain *chain, slc_velo_result *r
                  ? slc_columns_reserve(&slc_velo_event_counts_schema, &result->counts, head->n_events, 0)
                  : status;
     status = status == SLC_OK ? slc_velo_gec_pass(&chain->config, head->n_events, &result->cuts) : status;
-    return reserved(status == SLC_OK ? reserve_tracks(chain, head->size, slc_columns_largest_event(head),
-                                                      head->n_events, result)
-                                     : status,
-                    error);
+    status = status == SLC_OK ? reserve_tracks(chain, head->size, slc_columns_largest_event(head),
+                                               head->n_events, result)
+                              : status;
+    if (status == SLC_OK && chain->device != NULL) {
+        return slc_velo_device_reserve(chain, head->n_events, head->size, false, error);
+    }
+    return reserved(status, error);
 }
 
 /* Events without rows: the super-pixels that nobody asked for. */
@@ -267,7 +263,7 @@ static uint64_t count_cut(const slc_columns *hits, uint32_t limit)
     return n;
 }
 
-static slc_status find_tracks(slc_velo_chain *chain, slc_velo_result *result)
+static slc_status find_tracks(slc_velo_chain *chain, slc_velo_result *result, slc_error *error)
 {
     const uint32_t limit = chain->config.track.max_event_hits, n_events = result->hits.head.n_events;
     const uint32_t *hits = result->hits.head.event_offset, *faults = result->counts.faults;
@@ -277,9 +273,11 @@ static slc_status find_tracks(slc_velo_chain *chain, slc_velo_result *result)
     for (uint32_t e = 0; e < n_events; e++) {
         search[e] = (uint8_t)faults[e];
     }
-    const slc_status status = slc_velo_track_run(&chain->config.track, &result->hits, result->first_event,
-                                                 &chain->track, &result->tracks, &result->track_hits,
-                                                 &result->faults);
+    const slc_status status =
+        chain->device != NULL
+            ? slc_velo_device_search(chain, result, error)
+            : slc_velo_track_run(&chain->config.track, &result->hits, result->first_event, &chain->track,
+                                 &result->tracks, &result->track_hits, &result->faults);
     for (uint32_t e = 0; e < n_events; e++) { /* the search finds one fault in an event at most: crowded */
         const bool left_out = (cut != NULL && cut[e] != 0) || (limit > 0 && hits[e + 1] - hits[e] > limit);
         search[e] = left_out                          ? SLC_VELO_SEARCH_CUT
@@ -292,7 +290,7 @@ static slc_status find_tracks(slc_velo_chain *chain, slc_velo_result *result)
 static slc_status track_and_fit(slc_velo_chain *chain, slc_velo_result *result, slc_error *error)
 {
     double time = slc_clock_seconds();
-    slc_status status = find_tracks(chain, result);
+    slc_status status = find_tracks(chain, result, error);
     time = take_time(result, SLC_VELO_STAGE_TRACK, time);
     if (status == SLC_OK) {
         status = slc_velo_fit_run(&chain->config.fit, &result->hits, &result->tracks, &result->track_hits,
@@ -315,7 +313,8 @@ static slc_status track_and_fit(slc_velo_chain *chain, slc_velo_result *result, 
 }
 
 /* Bytes to hits, and to a list of super-pixels where that is wanted. */
-static slc_status cluster_banks(slc_velo_chain *chain, const slc_batch *batch, slc_velo_result *result)
+static slc_status cluster_banks(slc_velo_chain *chain, const slc_batch *batch, slc_velo_result *result,
+                                slc_error *error)
 {
     if (result->superpixels.head.block == NULL || result->superpixels.head.event_capacity < batch->n_events) {
         return SLC_ERR_CAPACITY;
@@ -330,8 +329,12 @@ static slc_status cluster_banks(slc_velo_chain *chain, const slc_batch *batch, s
     }
     slc_velo_masking *masking = chain->cluster.masking.mask != NULL ? &chain->cluster.masking : NULL;
     chain->cluster.masking.n = 0;
-    status = slc_velo_cluster_run_chosen(&chain->geometry, batch, chain->config.banks, cut, &chain->cluster,
-                                         &result->hits, &counts, &result->faults);
+    if (chain->device != NULL) {
+        status = slc_velo_device_cluster(chain, batch, cut, result, &counts, error);
+    } else {
+        status = slc_velo_cluster_run_chosen(&chain->geometry, batch, chain->config.banks, cut,
+                                             &chain->cluster, &result->hits, &counts, &result->faults);
+    }
     result->n_masked = chain->cluster.masking.n;
     result->n_pixels = counts.pixels;
     result->n_superpixels = counts.superpixels;
@@ -353,7 +356,7 @@ static slc_status run_banks(slc_velo_chain *chain, const slc_batch *batch, slc_v
     result->first_event = batch->first_event;
     const double began = slc_clock_seconds();
     slc_status status = begin_faults(result, batch->n_events, batch->first_event);
-    status = status == SLC_OK ? cluster_banks(chain, batch, result) : status;
+    status = status == SLC_OK ? cluster_banks(chain, batch, result, error) : status;
     (void)take_time(result, SLC_VELO_STAGE_CLUSTER, began);
     if (status != SLC_OK) {
         return slc_fail(error, status, "VELO clustering: %s", slc_status_name(status));

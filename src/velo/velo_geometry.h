@@ -31,8 +31,14 @@ slc_status slc_velo_geometry_parse(const void *bytes, size_t size, slc_velo_geom
 /* The inverse: writes SLC_VELO_GEOMETRY_BYTES bytes. */
 void slc_velo_geometry_store(const slc_velo_geometry *geometry, void *bytes);
 
+#ifdef __CUDACC__
+#define SLC_VELO_CORE static __host__ __device__ inline
+#else
+#define SLC_VELO_CORE static inline
+#endif
+
 /* Global position (mm) of a centroid: pixel (column, row) and fractions in [0, 1) towards the next one. */
-static inline void slc_velo_geometry_position(const slc_velo_geometry *geometry, uint32_t sensor,
+SLC_VELO_CORE void slc_velo_geometry_position(const slc_velo_geometry *geometry, uint32_t sensor,
                                               uint32_t column, float column_fraction, uint32_t row,
                                               float row_fraction, float *x_mm, float *y_mm, float *z_mm)
 {

@@ -1,0 +1,75 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Inside the library: words to hits and hits to tracks on a GPU. velo_chain_device.c packs what goes in, does
+ * on the processor what the device leaves to it, and puts both together; it calls by way of the table.
+ */
+#ifndef SLUICE_VELO_CHAIN_CUDA_H
+#define SLUICE_VELO_CHAIN_CUDA_H
+
+#include "velo/cuda/velo_cuda_job.h"
+#include <sluice/velo_chain.h>
+
+typedef struct slc_velo_cuda slc_velo_cuda;
+
+/* What goes in, in page-locked memory of the engine's. Words: those of sensor s of event e are
+ * sensor_begin[208 e + s] … sensor_begin[208 e + s + 1] - 1; `order` are the events, those with much work
+ * first. Or hits, event behind event, by hit_offset. */
+typedef struct slc_velo_cuda_in {
+    uint32_t n_events;
+    uint32_t *order;
+    uint32_t *words, *sensor_begin;
+    uint8_t *kind; /* slc_velo_cuda_kind */
+    float *x, *y, *z;
+    uint8_t *module;
+    uint32_t *hit_offset;
+} slc_velo_cuda_in;
+
+/* What comes out, in memory of the engine's until the next run. An event with flags is the processor's: with
+ * SLC_VELO_CUDA_WORDS it has no hits here, with SLC_VELO_CUDA_CROWDED hits and no tracks. */
+typedef struct slc_velo_cuda_out {
+    uint32_t n_hits, n_tracks, n_track_hits;
+    const uint32_t *flags, *pixels, *isolated, *hit_offset, *track_offset, *track_hit_offset;
+    const float *x, *y, *z; /* of words alone, as the next three */
+    const uint32_t *channel, *n_pixels;
+    const uint8_t *module;
+    const uint32_t *hit_begin, *track_n, *hit;
+    const float *scatter;
+} slc_velo_cuda_out;
+
+slc_status slc_velo_cuda_open(const slc_velo_geometry *geometry, uint32_t device, slc_velo_cuda **engine,
+                              slc_error *error);
+void slc_velo_cuda_close(slc_velo_cuda *engine); /* NULL is allowed */
+/* Makes room for a batch of so many events with so many words, or (words: false) hits. */
+slc_status slc_velo_cuda_reserve(slc_velo_cuda *engine, uint32_t events, size_t rows, bool words,
+                                 slc_velo_cuda_in *in, slc_error *error);
+slc_status slc_velo_cuda_run(slc_velo_cuda *engine, const slc_velo_track_config *track,
+                             const slc_velo_cuda_in *in, bool words, slc_velo_cuda_out *out,
+                             slc_error *error);
+
+/* ---- for measurements ---- */
+
+/* Parts of the last run, once more, by the device's clock. */
+typedef enum slc_velo_cuda_part {
+    SLC_VELO_CUDA_PART_CLUSTERS = 0,
+    SLC_VELO_CUDA_PART_LAYERS,
+    SLC_VELO_CUDA_PART_FIRST,
+    SLC_VELO_CUDA_PART_PICK_UP,
+    SLC_VELO_CUDA_PART_SECOND,
+    SLC_VELO_CUDA_PART_FINISH,
+    SLC_VELO_CUDA_PARTS
+} slc_velo_cuda_part;
+/* The seconds of each part of the last run. */
+void slc_velo_cuda_times(const slc_velo_cuda *engine, double seconds[SLC_VELO_CUDA_PARTS]);
+
+/* ---- the table (cuda_engines.h) ---- */
+
+struct slc_velo_cuda_calls {
+    __typeof__(slc_velo_cuda_open) *open;
+    __typeof__(slc_velo_cuda_close) *close;
+    __typeof__(slc_velo_cuda_reserve) *reserve;
+    __typeof__(slc_velo_cuda_run) *run;
+    __typeof__(slc_velo_cuda_times) *times;
+};
+extern const struct slc_velo_cuda_calls slc_velo_cuda_calls;
+
+#endif

@@ -1,0 +1,115 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Inside the VELO on a GPU: what its kernels work on, all of it on the device. Events lie one behind the
+ * other; what belongs to the hits of an event begins at hit_offset[event], what belongs to its tracks at a
+ * third of that, as a track has three hits at least.
+ */
+#ifndef SLUICE_VELO_CUDA_JOB_H
+#define SLUICE_VELO_CUDA_JOB_H
+
+#include <sluice/velo_types.h>
+
+enum {
+    SLC_VELO_CUDA_LAYER = 384, /* hits of a layer; events with more are the processor's */
+    SLC_VELO_CUDA_SMALL = 192, /* without sorting: SLC_TRACK_SMALL_LAYER */
+    SLC_VELO_CUDA_NODES = 480, /* parts of super-pixels of a module */
+    SLC_VELO_CUDA_NONE = 0xffff,
+    SLC_VELO_CUDA_THREADS = 128
+};
+
+/* What the words of an event are. */
+typedef enum slc_velo_cuda_kind {
+    SLC_VELO_CUDA_LEFT = 0, /* the processor's, or none */
+    SLC_VELO_CUDA_SUPERPIXELS,
+    SLC_VELO_CUDA_QUARTERS, /* clusters of FPGAs, with fractions of two bits */
+    SLC_VELO_CUDA_EIGHTHS   /* of three */
+} slc_velo_cuda_kind;
+
+/* Why an event is the processor's. */
+enum {
+    SLC_VELO_CUDA_WORDS = 1,  /* words unsorted, doubled, empty, out of range, falsely hinted, or too many */
+    SLC_VELO_CUDA_CROWDED = 2 /* too many hits in a layer, or hits that are not sorted by module */
+};
+
+/* What comes back first. `next`: the event that a kernel takes next, of each kernel. */
+typedef struct slc_velo_cuda_head {
+    uint32_t n_events, n_hits, n_tracks, n_track_hits;
+    uint32_t next[8];
+} slc_velo_cuda_head;
+
+/* A hit as it is searched. */
+typedef struct slc_velo_cuda_hit {
+    float x, y, z;
+    int32_t key;
+} slc_velo_cuda_hit;
+
+/* Growing tracks: slc_track_candidates. */
+typedef struct slc_velo_cuda_candidates {
+    float *x, *y, *z, *tx, *ty, *scatter, *last, *best;
+    uint32_t *count;
+    uint16_t *hit, *wanted;
+} slc_velo_cuda_candidates;
+
+/* Tracks that have ended: slc_track_ended. */
+typedef struct slc_velo_cuda_ended {
+    uint16_t *begin, *n, *picked, *next, *hits; /* hits: with those picked up and joined */
+    float *scatter;
+    float *x0, *y0, *z0, *x1, *y1, *z1, *tx, *ty, *own_tx, *own_ty;
+    uint8_t *gone;
+} slc_velo_cuda_ended;
+
+/* Tracks of an event: a pass of velo_track.h. */
+typedef struct slc_velo_cuda_pass {
+    uint32_t n;
+    float seeding, extending, max_3hits;
+    uint32_t second;
+} slc_velo_cuda_pass;
+
+/* The settings of the search that kernels read. */
+typedef struct slc_velo_cuda_settings {
+    float beam_x, beam_y;
+    float missing_layer, missing_low2, missing_high2, trim, pickup, merge_slope, merge;
+    uint32_t max_layer_hits, max_event_hits;
+    float layer_z[SLC_VELO_LAYERS];
+} slc_velo_cuda_settings;
+
+typedef struct slc_velo_cuda_job {
+    slc_velo_cuda_head *head;
+    const slc_velo_geometry *geometry;
+    slc_velo_cuda_settings settings;
+
+    /* In: words sensor behind sensor; of each event its kind, and events in the order of their work. */
+    const uint32_t *words, *sensor_begin;
+    const uint8_t *kind;
+    const uint32_t *order;
+
+    /* Of events. */
+    uint32_t *flags, *pixels, *isolated, *n_hits, *hit_offset;
+    uint16_t *layer_begin; /* SLC_VELO_LAYERS + 1 each */
+    uint8_t *searched;     /* 1: there are hits to be searched */
+    uint32_t *n_ended, *n_listed, *n_tracks, *n_track_hits, *track_offset, *track_hit_offset;
+
+    /* Clusters where their words were, two for each: module m of event e from 2 · its first word on. */
+    float *raw_x, *raw_y, *raw_z;
+    uint32_t *raw_channel, *raw_pixels;
+    uint32_t *module_hits; /* of each event and module */
+    /* The same without gaps: columns of slc_velo_hits. */
+    float *x, *y, *z;
+    uint32_t *channel, *n_pixels;
+    uint8_t *module;
+
+    /* The search: hits layer behind layer, and which of the event each is. */
+    slc_velo_cuda_hit *all, *left;
+    uint16_t *origin, *left_id, *before, *list;
+    uint8_t *place, *used; /* place: the module */
+    slc_velo_cuda_candidates candidates;
+    slc_velo_cuda_ended ended;
+
+    /* Out: tracks where their hits are, then without gaps. */
+    uint16_t *loose_n, *loose_hit;
+    float *loose_scatter;
+    uint32_t *hit_begin, *track_n, *hit;
+    float *scatter;
+} slc_velo_cuda_job;
+
+#endif

@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Broken tracks joined, and tracks as columns, on a GPU: a warp an event. One track after the other looks at
+ * all others, which lie in the lanes: velo_track_join.h, without its windows.
+ */
+#include "cuda/cuda_device.h"
+#include "velo/cuda/velo_cuda_kernels.h"
+#include "velo/cuda/velo_cuda_warp.cuh"
+
+namespace
+{
+enum { NONE = SLC_VELO_CUDA_NONE };
+
+/* Where an event's hits and tracks begin, and how many tracks have ended. */
+struct event {
+    uint32_t first, tracks, n;
+};
+
+__device__ __forceinline__ void set_slopes(const slc_velo_cuda_ended &d, uint32_t t)
+{
+    const float dz = d.z0[t] - d.z1[t];
+    d.tx[t] = (d.x0[t] - d.x1[t]) / dz;
+    d.ty[t] = (d.y0[t] - d.y1[t]) / dz;
+}
+
+/* Ends, slopes and hits of a track, before anything is joined to it. */
+__device__ __forceinline__ void set_ends(const slc_velo_cuda_job &job, const event &v, uint32_t t)
+{
+    const slc_velo_cuda_ended &d = job.ended;
+    const slc_velo_cuda_hit *all = job.all + v.first;
+    const uint16_t *list = job.list + v.first + d.begin[t];
+    uint32_t n = d.n[t], first = list[0], last = list[n - 1];
+    for (uint32_t hit = d.picked[t]; hit != NONE; hit = job.before[v.first + hit]) {
+        first = all[hit].z > all[first].z ? hit : first;
+        last = all[hit].z < all[last].z ? hit : last;
+        n++;
+    }
+    d.x0[t] = all[first].x;
+    d.y0[t] = all[first].y;
+    d.z0[t] = all[first].z;
+    d.x1[t] = all[last].x;
+    d.y1[t] = all[last].y;
+    d.z1[t] = all[last].z;
+    set_slopes(d, t);
+    d.own_tx[t] = d.tx[t];
+    d.own_ty[t] = d.ty[t];
+    d.hits[t] = (uint16_t)n;
+    d.next[t] = NONE;
+    d.gone[t] = 0;
+}
+
+/* Does b go on upstream of a? */
+__device__ __forceinline__ bool goes_on(const slc_velo_cuda_job &job, uint32_t a, uint32_t b)
+{
+    const slc_velo_cuda_ended &d = job.ended;
+    const float slope = job.settings.merge_slope, reach = job.settings.merge;
+    const float atx = d.tx[a], aty = d.ty[a], btx = d.own_tx[b], bty = d.own_ty[b];
+    if (!(fabsf(atx - btx) < slope && fabsf(aty - bty) < slope) || d.gone[b] != 0) {
+        return false;
+    }
+    const float ex = d.x0[b] - d.x1[a], ey = d.y0[b] - d.y1[a], ez = d.z0[b] - d.z1[a];
+    return ez < 0 && velo_scatter(ex, ey, ez, atx, aty) < reach && velo_scatter(ex, ey, ez, btx, bty) < reach;
+}
+
+/* The first track from `from` on that goes on upstream of a; n where there is none. */
+__device__ __forceinline__ uint32_t partner(const slc_velo_cuda_job &job, const event &v, uint32_t a,
+                                            uint32_t from)
+{
+    for (uint32_t base = from; base < v.n; base += 32) {
+        const uint32_t b = base + velo_lane();
+        const bool good = b < v.n && goes_on(job, v.tracks + a, v.tracks + b);
+        const uint32_t bits = __ballot_sync(velo_all_lanes, good);
+        if (bits != 0) {
+            return base + (uint32_t)__ffs((int)bits) - 1;
+        }
+    }
+    return v.n;
+}
+
+/* Track b becomes the end of a: by one lane. */
+__device__ __forceinline__ void append(const slc_velo_cuda_ended &d, uint32_t tracks, uint32_t a, uint32_t b)
+{
+    uint32_t end = tracks + a;
+    while (d.next[end] != NONE) {
+        end = tracks + d.next[end];
+    }
+    d.next[end] = (uint16_t)b;
+    a += tracks;
+    b += tracks;
+    d.gone[b] = 1;
+    d.hits[a] = (uint16_t)(d.hits[a] + d.hits[b]);
+    d.x1[a] = d.x1[b];
+    d.y1[a] = d.y1[b];
+    d.z1[a] = d.z1[b];
+    set_slopes(d, a);
+}
+
+__device__ __forceinline__ void join(const slc_velo_cuda_job &job, const event &v, uint32_t a)
+{
+    const slc_velo_cuda_ended &d = job.ended;
+    uint32_t b = d.gone[v.tracks + a] != 0 ? v.n : partner(job, v, a, 0);
+    while (b < v.n) {
+        if (b != a && d.hits[v.tracks + a] + d.hits[v.tracks + b] <= SLC_VELO_MAX_TRACK_HITS) {
+            __syncwarp();
+            if (velo_lane() == 0) {
+                append(d, v.tracks, a, b);
+            }
+            __syncwarp();
+        }
+        b = partner(job, v, a, b + 1);
+    }
+}
+
+/* ---- columns ----------------------------------------------------------------------------------------- */
+
+/* A track's hits, in its parts one after the other; those picked up are put in by falling z. */
+__device__ __forceinline__ void write_track(const slc_velo_cuda_job &job, const event &v, uint32_t t,
+                                            uint16_t *to, float *scatter)
+{
+    const slc_velo_cuda_ended &d = job.ended;
+    const slc_velo_cuda_hit *all = job.all + v.first;
+    uint32_t n = 0;
+    *scatter = 0;
+    for (uint32_t part = t; part != NONE; part = d.next[v.tracks + part]) {
+        const uint32_t of = v.tracks + part, n_list = d.n[of];
+        const uint16_t *list = job.list + v.first + d.begin[of];
+        for (uint32_t k = 0; k < n_list; k++) {
+            to[n++] = list[k];
+        }
+        for (uint32_t hit = d.picked[of]; hit != NONE; hit = job.before[v.first + hit]) {
+            uint32_t at = n++;
+            for (; at > 0 && all[to[at - 1]].z < all[hit].z; at--) {
+                to[at] = to[at - 1];
+            }
+            to[at] = (uint16_t)hit;
+        }
+        *scatter += d.scatter[of];
+    }
+    for (uint32_t k = 0; k < n; k++) {
+        to[k] = job.origin[v.first + to[k]];
+    }
+}
+
+__device__ __forceinline__ void write_tracks(const slc_velo_cuda_job &job, const event &v, uint32_t e)
+{
+    uint32_t tracks = 0, hits = 0;
+    for (uint32_t base = 0; base < v.n; base += 32) {
+        const uint32_t t = base + velo_lane();
+        const bool kept = t < v.n && job.ended.gone[v.tracks + t] == 0;
+        const uint32_t n = kept ? job.ended.hits[v.tracks + t] : 0;
+        const uint32_t bits = __ballot_sync(velo_all_lanes, kept);
+        uint32_t more;
+        const uint32_t at = hits + velo_sum_before(n, &more);
+        if (kept) {
+            const uint32_t to = v.tracks + tracks + (uint32_t)__popc(bits & velo_lanes_below());
+            job.loose_n[to] = (uint16_t)n;
+            write_track(job, v, t, job.loose_hit + v.first + at, &job.loose_scatter[to]);
+        }
+        tracks += (uint32_t)__popc(bits);
+        hits += more;
+    }
+    if (velo_lane() == 0) {
+        job.n_tracks[e] = tracks;
+        job.n_track_hits[e] = hits;
+    }
+}
+
+__global__ void __launch_bounds__(32) join_events(const slc_velo_cuda_job job)
+{
+    const uint32_t n = job.head->n_events;
+    for (uint32_t e = velo_next_event(job, 4); e < n; e = velo_next_event(job, 4)) {
+        if (job.searched[e] == 0) {
+            continue;
+        }
+        event v;
+        v.first = job.hit_offset[e];
+        v.tracks = v.first / 3;
+        v.n = job.n_ended[e];
+        for (uint32_t t = velo_lane(); t < v.n; t += 32) {
+            set_ends(job, v, v.tracks + t);
+        }
+        __syncwarp();
+        for (uint32_t a = 0; a < v.n && job.settings.merge > 0; a++) {
+            join(job, v, a);
+        }
+        __syncwarp();
+        write_tracks(job, v, e);
+        __syncwarp();
+    }
+}
+
+/* Tracks move together: a warp an event. */
+__global__ void __launch_bounds__(SLC_VELO_CUDA_THREADS) gather_tracks(const slc_velo_cuda_job job)
+{
+    const uint32_t n_events = job.head->n_events, warps = SLC_VELO_CUDA_THREADS / 32;
+    for (uint32_t e = blockIdx.x * warps + threadIdx.x / 32; e < n_events; e += gridDim.x * warps) {
+        const uint32_t first = job.hit_offset[e], tracks = first / 3;
+        const uint32_t to = job.track_offset[e], n = job.track_offset[e + 1] - to;
+        const uint32_t hits_to = job.track_hit_offset[e], n_hits = job.track_hit_offset[e + 1] - hits_to;
+        uint32_t begin = 0;
+        for (uint32_t base = 0; base < n; base += 32) {
+            const uint32_t t = base + velo_lane();
+            const uint32_t mine = t < n ? job.loose_n[tracks + t] : 0;
+            uint32_t all;
+            const uint32_t at = begin + velo_sum_before(mine, &all);
+            if (t < n) {
+                job.hit_begin[to + t] = at;
+                job.track_n[to + t] = mine;
+                job.scatter[to + t] = job.loose_scatter[tracks + t];
+            }
+            begin += all;
+        }
+        for (uint32_t k = velo_lane(); k < n_hits; k += 32) {
+            job.hit[hits_to + k] = job.loose_hit[first + k];
+        }
+    }
+}
+} // namespace
+
+slc_status slc_velo_cuda_finish(const slc_velo_cuda_job *job, uint32_t multiprocessors,
+                                struct CUstream_st *stream, slc_error *error)
+{
+    SLC_LAUNCH(join_events, 32 * multiprocessors, 32, 0, stream, *job);
+    slc_status status = slc_cuda_check(cudaGetLastError(), "joining the VELO's tracks", error);
+    status = status == SLC_OK
+                 ? slc_velo_cuda_offsets(job, SLC_VELO_CUDA_OF_TRACKS, stream, error)
+                 : status;
+    if (status == SLC_OK) {
+        SLC_LAUNCH(gather_tracks, 16 * multiprocessors, SLC_VELO_CUDA_THREADS, 0, stream, *job);
+        status = slc_cuda_check(cudaGetLastError(), "gathering the VELO's tracks", error);
+    }
+    return status;
+}

@@ -1,0 +1,57 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Inside the VELO's chain: what it holds. velo_chain.c has the stages in order, velo_chain_device.c those
+ * that a GPU does.
+ */
+#ifndef SLUICE_VELO_CHAIN_PART_H
+#define SLUICE_VELO_CHAIN_PART_H
+
+#include "velo/cuda/velo_chain_cuda.h"
+#include "velo/velo_cluster.h"
+#include "velo/velo_gec.h"
+#include "velo/velo_track.h"
+#include "velo/velo_vertex.h"
+
+/* A GPU that finds clusters and tracks, and what the processor does for it. */
+typedef struct slc_velo_device {
+    const struct slc_velo_cuda_calls *calls;
+    slc_velo_cuda *engine;
+    slc_velo_cuda_in in;
+    slc_velo_cuda_out out;
+    bool has_run; /* `out` is of the batch at hand */
+    /* Of each event: is it the processor's, and what its stages leave out. */
+    uint8_t *own, *skip;
+    uint32_t events;
+    slc_velo_hits hits; /* of the processor's events, and what it finds in them */
+    slc_velo_tracks tracks;
+    slc_velo_track_hits track_hits;
+} slc_velo_device;
+
+struct slc_velo_chain {
+    slc_velo_config config;
+    slc_velo_geometry geometry;
+    slc_velo_cluster_scratch cluster;
+    slc_velo_track_scratch track;
+    slc_velo_vertex_scratch vertex;
+    slc_faults told; /* of the list of super-pixels: what clustering tells as well */
+    slc_velo_gec_scratch gec;
+    slc_velo_device *device; /* NULL: all on this core */
+};
+
+/* Opens the device that the configuration names, if it names one; SLC_ERR_USAGE for settings that it does not
+ * take. Afterwards chain->device is set. */
+slc_status slc_velo_device_open(slc_velo_chain *chain, const char *word, slc_error *error);
+void slc_velo_device_close(slc_velo_device *device); /* NULL is allowed */
+
+/* Room for a batch of so many words, or (words: false) hits; the result's columns have room already. */
+slc_status slc_velo_device_reserve(slc_velo_chain *chain, uint32_t events, size_t rows, bool words,
+                                   slc_error *error);
+/* slc_velo_cluster_run_chosen: clusters and tracks by the device, clusters of the others by the processor. */
+slc_status slc_velo_device_cluster(slc_velo_chain *chain, const slc_batch *batch, const uint8_t *cut,
+                                   slc_velo_result *result, slc_velo_cluster_counts *counts,
+                                   slc_error *error);
+/* slc_velo_track_run: the tracks that were found with the clusters, or those of events that came as hits, and
+ * the processor's. Counts its events: result->n_left_events. */
+slc_status slc_velo_device_search(slc_velo_chain *chain, slc_velo_result *result, slc_error *error);
+
+#endif
