@@ -14,7 +14,7 @@ function(sluice_core_test name labels modules)
             target_sources(${name} PRIVATE $<TARGET_OBJECTS:simd_${target}>)
         endforeach()
     endif()
-    if("image" IN_LIST modules OR "cms" IN_LIST modules OR "pet" IN_LIST modules) # which ask for GPUs
+    if("image" IN_LIST modules OR "velo" IN_LIST modules OR "cms" IN_LIST modules OR "pet" IN_LIST modules) # which ask for GPUs
         target_sources(${name} PRIVATE $<TARGET_OBJECTS:sluice_cuda>)
     endif()
     target_include_directories(${name} PRIVATE ${CMAKE_CURRENT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/src

@@ -47,6 +47,11 @@ foreach(name IN ITEMS test_cms_cluster_cuda test_cms_cluster_cuda_cases)
         support/cms_cases.c)
 endforeach()
 
+# The VELO's clusters and tracks, on a GPU and by the emulator.
+set(velo_gpu support/velo_banks.c support/velo_track_cases.c oracle/velo_track_oracle.c)
+sluice_cuda_test(test_velo_chain_cuda stages test_velo_chain_cuda.c ${velo_gpu})
+sluice_simt_test(test_velo_chain_simt stages test_velo_chain_cuda.c ${velo_gpu})
+
 # What kernels call, on a GPU and in the emulator. A source has one language in a folder, so the emulator's is included.
 set(functions test_simt.c ${image_run} support/image_gpu.c)
 sluice_cuda_test(test_cuda_functions stages ${functions})

@@ -49,7 +49,7 @@ endif()
 
 sluice_core_test(test_velo_allocation hygiene "base;simd;pixel;lhcb;velo;cms;pet;sim" test_velo_allocation.c)
 
-add_executable(core_only hygiene/core_only.c $<TARGET_OBJECTS:sluice_base> $<TARGET_OBJECTS:sluice_simd>
+add_executable(core_only hygiene/core_only.c $<TARGET_OBJECTS:sluice_base> $<TARGET_OBJECTS:sluice_simd> $<TARGET_OBJECTS:sluice_cuda>
                          $<TARGET_OBJECTS:sluice_lhcb> $<TARGET_OBJECTS:sluice_velo>)
 foreach(target IN LISTS SLUICE_SIMD_TARGETS)
     target_sources(core_only PRIVATE $<TARGET_OBJECTS:simd_${target}>)

@@ -56,6 +56,7 @@ void slc_velo_device_close(slc_velo_device *device)
         }
         free(device->own);
         free(device->skip);
+        free(device->superpixels);
         slc_columns_clear(&slc_velo_hits_schema, &device->hits);
         slc_columns_clear(&slc_velo_tracks_schema, &device->tracks);
         slc_columns_clear(&slc_velo_track_hits_schema, &device->track_hits);
@@ -72,10 +73,12 @@ static bool reserve_events(slc_velo_device *d, uint32_t events)
     }
     free(d->own);
     free(d->skip);
+    free(d->superpixels);
     d->events = events;
     d->own = malloc((size_t)events + 1);
     d->skip = malloc((size_t)events + 1);
-    return d->own != NULL && d->skip != NULL;
+    d->superpixels = malloc(((size_t)events + 1) * sizeof *d->superpixels);
+    return d->own != NULL && d->skip != NULL && d->superpixels != NULL;
 }
 
 slc_status slc_velo_device_reserve(slc_velo_chain *chain, uint32_t events, size_t rows, bool words,
@@ -256,7 +259,7 @@ static slc_status cluster_own(slc_velo_chain *chain, const slc_batch *batch, con
         d->skip[e] = (cut != NULL && cut[e] != 0) || d->own[e] == 0;
         any = any || d->skip[e] == 0;
     }
-    *counts = (slc_velo_cluster_counts){0};
+    *counts = (slc_velo_cluster_counts){.of_event = d->superpixels};
     return any ? slc_velo_cluster_run_chosen(&chain->geometry, batch, chain->config.banks, d->skip,
                                              &chain->cluster, &d->hits, counts, faults)
                : SLC_OK;
@@ -286,8 +289,8 @@ slc_status slc_velo_device_cluster(slc_velo_chain *chain, const slc_batch *batch
         }
     }
     status = cluster_own(chain, batch, cut, &own, &result->faults);
-    for (uint32_t e = 0; e < batch->n_events && status == SLC_OK && own.of_event != NULL; e++) {
-        of_event[e] = d->own[e] != 0 ? own.of_event[e] : of_event[e];
+    for (uint32_t e = 0; e < batch->n_events && status == SLC_OK; e++) {
+        of_event[e] = d->own[e] != 0 ? d->superpixels[e] : of_event[e];
     }
     status = status == SLC_OK ? join_hits(chain, batch->n_events, &result->hits, counts) : status;
     counts->superpixels += own.superpixels;

@@ -21,6 +21,7 @@ typedef struct slc_velo_device {
     bool has_run; /* `out` is of the batch at hand */
     /* Of each event: is it the processor's, and what its stages leave out. */
     uint8_t *own, *skip;
+    uint32_t *superpixels; /* of the processor's events */
     uint32_t events;
     slc_velo_hits hits; /* of the processor's events, and what it finds in them */
     slc_velo_tracks tracks;

@@ -1,6 +1,6 @@
 #!/bin/sh
 # SPDX-License-Identifier: Apache-2.0
-# The program made of base, simd, lhcb and velo alone runs, and needs no shared library but libc and libm (and the loader).
+# The program made of base, simd, cuda, lhcb and velo alone runs, and needs no shared library but libc and libm (and the loader).
 #
 #     core_needs.sh PROGRAM
 set -eu

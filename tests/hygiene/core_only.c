@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The core in an embedded system: linked from the objects of base, simd, lhcb and velo with libm and nothing
+ * The core in an embedded system: linked from the objects of base, simd, cuda, lhcb and velo with libm and nothing
  * else. That it links is half of the test; that it finds three straight lines again is the other half.
  */
 #include "support/straight_event.h"

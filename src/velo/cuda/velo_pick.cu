@@ -8,8 +8,6 @@
 #include "velo/cuda/velo_cuda_kernels.h"
 #include "velo/cuda/velo_cuda_warp.cuh"
 
-#include <math_constants.h>
-
 namespace
 {
 enum { LAYERS = SLC_VELO_LAYERS, BEYOND = 3, NONE = SLC_VELO_CUDA_NONE };
@@ -35,7 +33,7 @@ __device__ __forceinline__ float distance2(const slc_velo_cuda_job &job, const e
     uint32_t up = down;
     if (up < n && place[hits[up]] / 2U == layer) {
         if (place[hits[up]] == module) {
-            return CUDART_INF_F;
+            return INFINITY;
         }
         up++;
     }
@@ -72,7 +70,7 @@ __device__ __forceinline__ void pick_up(const slc_velo_cuda_job &job, const even
     const uint32_t n = job.ended.n[t], top = place[hits[0]] / 2U + BEYOND, bottom = place[hits[n - 1]] / 2U;
     const slc_velo_cuda_hit a = all[hits[0]], b = all[hits[n - 1]];
     const float length = a.z - b.z, tx = (a.x - b.x) / length, ty = (a.y - b.y) / length;
-    const uint32_t end = left_begin[top < LAYERS ? top + 1 : LAYERS];
+    const uint32_t end = left_begin[min(top + 1, (uint32_t)LAYERS)];
     find found = {job.settings.pickup, NONE, LAYERS};
     for (uint32_t base = left_begin[bottom > BEYOND ? bottom - BEYOND : 0]; base < end; base += 32) {
         const uint32_t i = base + velo_lane();
@@ -83,7 +81,7 @@ __device__ __forceinline__ void pick_up(const slc_velo_cuda_job &job, const even
         }
         for (uint32_t bits = __ballot_sync(velo_all_lanes, near); bits != 0; bits &= bits - 1) {
             const uint32_t hit = ids[base + (uint32_t)__ffs((int)bits) - 1], layer = place[hit] / 2U;
-            const float distance = job.used[v.first + hit] != 0 ? CUDART_INF_F
+            const float distance = job.used[v.first + hit] != 0 ? INFINITY
                                                                 : distance2(job, v, hits, n, hit);
             if (layer != found.layer) {
                 pick(job, v, t, found.hit);

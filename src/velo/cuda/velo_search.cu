@@ -10,8 +10,6 @@
 #include "velo/cuda/velo_cuda_kernels.h"
 #include "velo/cuda/velo_cuda_warp.cuh"
 
-#include <math_constants.h>
-
 namespace
 {
 enum {
@@ -300,8 +298,8 @@ __device__ __noinline__ uint32_t missing(const slc_velo_cuda_job &job, const eve
     const float dz = a.z - b.z, tx = (a.x - b.x) / dz, ty = (a.y - b.y) / dz;
     const float closest = b.z - (tx * b.x + ty * b.y) / (tx * tx + ty * ty);
     const bool forward = b.z > closest;
-    const float from = forward ? b.z : -CUDART_INF_F;
-    const float to = forward ? CUDART_INF_F : closest < a.z ? closest : a.z;
+    const float from = forward ? b.z : -INFINITY;
+    const float to = forward ? INFINITY : closest < a.z ? closest : a.z;
     uint32_t n = 0;
     for (uint32_t l = 0; l < LAYERS; l++) {
         const float z = settings.layer_z[l], way = z - b.z, x = b.x + tx * way, y = b.y + ty * way;

@@ -1,0 +1,407 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The VELO's chain on a GPU, or in the emulator, against the chain on the processor: every column and every
+ * fault, of sound and of damaged banks, of crowded layers and of equal distances. The processor's tracks are
+ * held against the plain oracle elsewhere, and those of some events here. */
+#include "base/columns.h"
+#include "support/assert_ok.h"
+#include "support/cmocka_all.h"
+#include "support/fault_counts.h"
+#include "support/random.h"
+#include "support/velo_banks.h"
+#include "support/velo_track_cases.h"
+#include "velo/velo_geometry.h"
+#include <sluice/cuda.h>
+#include <sluice/lhcb.h>
+#include <sluice/velo_chain.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { MOST_HITS = 80000, MOST_EVENTS = 8 };
+
+static track_run run;
+static slc_velo_geometry geometry;
+static slc_velo_result on_cpu, on_gpu;
+static uint8_t bytes[2 * SUPPORT_VELO_EVENT];
+static bool small;
+
+static size_t count_of(size_t n)
+{
+    return small ? (n + 9) / 10 : n;
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    small = getenv("SLUICE_TEST_SMALL") != NULL;
+    track_run_reserve(&run, MOST_HITS, MOST_EVENTS);
+    /* Moved and turned: no window is a number of its own. */
+    slc_velo_geometry_ideal(&geometry);
+    uint64_t random = 3;
+    for (uint32_t s = 0; s < SLC_VELO_SENSORS; s++) {
+        for (uint32_t k = 0; k < 12; k++) {
+            geometry.to_global[s][k] += slc_random_between(&random, -0.01f, 0.01f);
+        }
+    }
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    track_run_clear(&run);
+    slc_velo_result_clear(&on_cpu);
+    slc_velo_result_clear(&on_gpu);
+    return 0;
+}
+
+/* ---- comparing ----------------------------------------------------------------------------------------- */
+
+static void expect_same_columns(const slc_schema *schema, const void *a, const void *b)
+{
+    const slc_columns *p = a, *q = b;
+    assert_int_equal(p->n_events, q->n_events);
+    assert_memory_equal(p->event_offset, q->event_offset, (p->n_events + (size_t)1) * sizeof(uint32_t));
+    assert_int_equal(p->size, q->size);
+    for (size_t c = 0; c < schema->n_columns && p->size > 0; c++) {
+        const void *x, *y;
+        memcpy(&x, (const char *)a + schema->columns[c].member, sizeof x);
+        memcpy(&y, (const char *)b + schema->columns[c].member, sizeof y);
+        if (memcmp(x, y, p->size * slc_type_size(schema->columns[c].type)) != 0) {
+            fail_msg("column %s differs", schema->columns[c].name);
+        }
+    }
+}
+
+static void expect_same_faults(const slc_faults *a, const slc_faults *b)
+{
+    assert_true(fault_counts_equal(a, b));
+    assert_int_equal(a->n_kept, b->n_kept);
+    for (uint32_t i = 0; i < a->n_kept; i++) {
+        assert_int_equal(a->kept[i].code, b->kept[i].code);
+        assert_int_equal(a->kept[i].event, b->kept[i].event);
+        assert_int_equal(a->kept[i].offset, b->kept[i].offset);
+        assert_int_equal(a->kept[i].module, b->kept[i].module);
+    }
+}
+
+static void expect_same_results(void)
+{
+    const uint32_t n = on_cpu.hits.head.n_events;
+    expect_same_columns(&slc_velo_hits_schema, &on_cpu.hits, &on_gpu.hits);
+    expect_same_columns(&slc_velo_tracks_schema, &on_cpu.tracks, &on_gpu.tracks);
+    expect_same_columns(&slc_velo_track_hits_schema, &on_cpu.track_hits, &on_gpu.track_hits);
+    expect_same_columns(&slc_velo_states_schema, &on_cpu.beam, &on_gpu.beam);
+    expect_same_columns(&slc_velo_primaries_schema, &on_cpu.primaries, &on_gpu.primaries);
+    assert_memory_equal(on_cpu.counts.superpixels, on_gpu.counts.superpixels, n * sizeof(uint32_t));
+    assert_memory_equal(on_cpu.counts.faults, on_gpu.counts.faults, n * sizeof(uint32_t));
+    assert_memory_equal(on_cpu.counts.search, on_gpu.counts.search, n);
+    assert_int_equal(on_cpu.n_pixels, on_gpu.n_pixels);
+    assert_int_equal(on_cpu.n_superpixels, on_gpu.n_superpixels);
+    assert_int_equal(on_cpu.n_isolated, on_gpu.n_isolated);
+    assert_int_equal(on_cpu.n_superpixel_events, on_gpu.n_superpixel_events);
+    assert_int_equal(on_cpu.n_retina_events, on_gpu.n_retina_events);
+    assert_int_equal(on_cpu.n_cut_events, on_gpu.n_cut_events);
+    assert_int_equal(on_cpu.n_gec_events, on_gpu.n_gec_events);
+    expect_same_faults(&on_cpu.faults, &on_gpu.faults);
+    assert_true(slc_velo_result_checksum(&on_cpu, 0) == slc_velo_result_checksum(&on_gpu, 0));
+}
+
+typedef struct two_chains {
+    slc_velo_chain *cpu, *gpu;
+} two_chains;
+
+static void open_both(slc_velo_config *config, two_chains *chains)
+{
+    slc_error error;
+    config->exec.device = NULL;
+    ASSERT_OK(slc_velo_chain_open(config, &geometry, &chains->cpu, &error));
+    config->exec.device = "cuda";
+    ASSERT_OK(slc_velo_chain_open(config, &geometry, &chains->gpu, &error));
+}
+
+static void close_both(two_chains *chains)
+{
+    slc_velo_chain_close(chains->cpu);
+    slc_velo_chain_close(chains->gpu);
+}
+
+static void expect_same_of_batch(const two_chains *chains, const slc_batch *batch)
+{
+    slc_error error;
+    ASSERT_OK(slc_velo_chain_reserve(chains->cpu, batch, &on_cpu, &error));
+    ASSERT_OK(slc_velo_chain_run(chains->cpu, batch, &on_cpu, &error));
+    ASSERT_OK(slc_velo_chain_reserve(chains->gpu, batch, &on_gpu, &error));
+    ASSERT_OK(slc_velo_chain_run(chains->gpu, batch, &on_gpu, &error));
+    expect_same_results();
+}
+
+static void take_hits(slc_velo_result *result)
+{
+    const size_t n = run.hits.head.size;
+    assert_int_equal(slc_columns_reserve(&slc_velo_hits_schema, &result->hits, n + 1, MOST_EVENTS), SLC_OK);
+    slc_columns_reset(&result->hits);
+    for (uint32_t e = 0; e < run.hits.head.n_events; e++) {
+        for (size_t i = run.hits.head.event_offset[e]; i < run.hits.head.event_offset[e + 1]; i++) {
+            const size_t to = result->hits.head.size++;
+            result->hits.x_mm[to] = run.hits.x_mm[i];
+            result->hits.y_mm[to] = run.hits.y_mm[i];
+            result->hits.z_mm[to] = run.hits.z_mm[i];
+            result->hits.module[to] = run.hits.module[i];
+            result->hits.channel[to] = (uint32_t)i;
+            result->hits.n_pixels[to] = 0;
+        }
+        slc_columns_end_event(&result->hits);
+    }
+    result->first_event = 5;
+}
+
+/* The events of `run`, as hits. */
+static void expect_same_of_hits(const two_chains *chains)
+{
+    slc_error error;
+    take_hits(&on_cpu);
+    take_hits(&on_gpu);
+    ASSERT_OK(slc_velo_chain_reserve_hits(chains->cpu, &on_cpu, &error));
+    ASSERT_OK(slc_velo_chain_run_hits(chains->cpu, &on_cpu, &error));
+    ASSERT_OK(slc_velo_chain_reserve_hits(chains->gpu, &on_gpu, &error));
+    ASSERT_OK(slc_velo_chain_run_hits(chains->gpu, &on_gpu, &error));
+    expect_same_results();
+}
+
+/* ---- hits to tracks ------------------------------------------------------------------------------------ */
+
+static slc_velo_config config_of(bool fast)
+{
+    slc_velo_config config;
+    slc_velo_config_default(&config);
+    if (fast) {
+        slc_velo_track_config_fast(&config.track);
+    }
+    return config;
+}
+
+/* What a device takes of a random configuration. */
+static slc_velo_config random_config(uint64_t *seed)
+{
+    slc_velo_config config = config_of(false);
+    config.track = track_run_random_config(seed);
+    config.track.strategy = SLC_VELO_TRACK_STANDARD;
+    config.track.min_hits = 3;
+    config.track.target = SLC_SIMD_AUTO;
+    config.track.beam_x_mm = config.track.beam_y_mm = 0;
+    if (random_below(seed, 3) == 0) {
+        config.fit.beam_x_mm = 0.5f;
+        config.fit.beam_y_mm = -0.3f;
+    }
+    return config;
+}
+
+static void add_random_event(uint64_t *seed)
+{
+    const uint32_t most = random_below(seed, 2) ? (small ? 81 : 301) : 40;
+    const uint32_t features = random_below(seed, 2) ? TRACK_RUN_NOISE
+                                                    : random_below(seed, 64) & ~(uint32_t)TRACK_RUN_EXTREMES;
+    track_run_random_event(&run, seed, random_below(seed, most), random_below(seed, 8), features);
+}
+
+static void random_events(void **state)
+{
+    (void)state;
+    uint64_t seed = 161;
+    size_t tracks = 0;
+    const size_t rounds = count_of(60);
+    for (size_t round = 0; round < rounds; round++) {
+        slc_velo_config config = round % 3 == 0 ? config_of(round % 2 == 0) : random_config(&seed);
+        two_chains chains;
+        open_both(&config, &chains);
+        track_run_begin(&run);
+        for (int e = 0; e < 4; e++) {
+            add_random_event(&seed);
+        }
+        expect_same_of_hits(&chains);
+        tracks += on_gpu.tracks.head.size;
+        if (round % 10 == 0 && config.fit.beam_x_mm == 0) {
+            assert_int_equal(track_run_difference(&config.track, &run.hits, &on_gpu.tracks,
+                                                  &on_gpu.track_hits, NULL),
+                             UINT32_MAX);
+        }
+        close_both(&chains);
+    }
+    assert_true(tracks > 50 * rounds);
+}
+
+/* Straight lines, of which so many reach one layer: noise there fills it up. */
+static void layers_of(uint32_t n, uint64_t *seed)
+{
+    const uint32_t layer = 3 + random_below(seed, 20);
+    for (uint32_t m = 0; m < SLC_VELO_MODULES; m++) {
+        const float z = slc_velo_design_module_z_mm[m];
+        const uint32_t here = m / 2 == layer ? (m % 2 == 0 ? n / 2 : n - n / 2) : 12 + m % 5;
+        for (uint32_t i = 0; i < here; i++) {
+            const float tx = 0.012f * (float)(i % 23 + 1), ty = 0.004f * (float)(i / 23) - 0.05f;
+            const float side = m % 2 == 0 ? -1.0f : 1.0f, error = slc_random_between(seed, -0.01f, 0.01f);
+            /* Whole steps: equal distances and equal directions. */
+            track_run_add(&run, m, side * (5 + tx * (z + 400) + (i % 3 == 0 ? error : 0)),
+                          ty * (z + 400) + (i % 5 == 0 ? error : 0), z);
+        }
+    }
+    track_run_end_event(&run);
+}
+
+static void crowded_layers(void **state)
+{
+    (void)state;
+    static const uint32_t sizes[] = {191, 192, 193, 255, 256, 384, 385};
+    uint64_t seed = 162;
+    for (int fast = 0; fast < 2; fast++) {
+        slc_velo_config config = config_of(fast != 0);
+        two_chains chains;
+        open_both(&config, &chains);
+        track_run_begin(&run);
+        for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+            layers_of(sizes[i], &seed);
+        }
+        expect_same_of_hits(&chains);
+        assert_int_equal(on_gpu.n_left_events, 1); /* the last */
+        assert_true(on_gpu.tracks.head.size > 100);
+        close_both(&chains);
+    }
+}
+
+/* Limits of the search are those of the processor, with their faults. */
+static void limits(void **state)
+{
+    (void)state;
+    uint64_t seed = 163;
+    slc_velo_config config = config_of(false);
+    two_chains chains;
+    config.track.max_layer_hits = 150;
+    config.track.max_event_hits = 900;
+    open_both(&config, &chains);
+    track_run_begin(&run);
+    layers_of(140, &seed);
+    layers_of(160, &seed);
+    track_run_random_event(&run, &seed, 200, 1, TRACK_RUN_NOISE);
+    track_run_end_event(&run);
+    expect_same_of_hits(&chains);
+    assert_int_equal(slc_faults_of(&on_gpu.faults, SLC_FAULT_EVENT_CROWDED), 1);
+    assert_int_equal(on_gpu.n_cut_events, 1);
+    close_both(&chains);
+}
+
+/* ---- banks --------------------------------------------------------------------------------------------- */
+
+/* Some events, of which every third has something wrong. */
+static void random_batch(uint64_t *seed, bool damaged, slc_batch *batch)
+{
+    uint64_t sensors = 0;
+    slc_batch_reset(batch);
+    batch->first_event = 7;
+    for (uint32_t e = 0; e < 6; e++) {
+        const unsigned damage = damaged && e % 3 == 1 ? random_below(seed, SUPPORT_VELO_DAMAGE) : 0;
+        const size_t size = support_velo_event(seed, (uint8_t)(2 + random_below(seed, 3)),
+                                               random_below(seed, small ? 30 : 208), damage, bytes, &sensors);
+        assert_int_equal(slc_batch_append(batch, bytes, size, 0), SLC_OK);
+    }
+}
+
+static void random_banks(void **state)
+{
+    (void)state;
+    uint64_t seed = 164, left = 0, events = 0;
+    slc_batch batch = {0};
+    slc_velo_config config = config_of(true);
+    two_chains chains;
+    open_both(&config, &chains);
+    const size_t rounds = count_of(40);
+    for (size_t round = 0; round < rounds; round++) {
+        random_batch(&seed, round % 2 != 0, &batch);
+        expect_same_of_batch(&chains, &batch);
+        left += on_gpu.n_left_events;
+        events += batch.n_events;
+    }
+    assert_true(left > 0 && left < events);
+    close_both(&chains);
+    slc_batch_clear(&batch);
+}
+
+/* Clusters of FPGAs, sorted or not. */
+static size_t retina_event(uint64_t *seed, uint8_t version, bool sorted)
+{
+    uint32_t payload[64];
+    size_t size = 0;
+    for (uint32_t source = 0; source < (version == 4 ? 104U : 208U); source += 1 + random_below(seed, 3)) {
+        const uint32_t n = 1 + random_below(seed, 30), counted = version != 4, bits = version == 2 ? 3 : 2;
+        uint32_t at = 0;
+        payload[0] = n;
+        for (uint32_t i = 0; i < n; i++) {
+            at = sorted ? at + random_below(seed, 768U << (bits + 8 + bits) / 40) : (uint32_t)random_u64(seed);
+            at %= 768U << (2 * bits + 8);
+            payload[1 + i] = at | (version == 4 && i % 2 != 0 ? 0x00400000U : 0);
+        }
+        size += slc_lhcb_bank_write(bytes + size, sizeof bytes - size, SLC_LHCB_BANK_VP_RETINA, version,
+                                    (int16_t)source, payload + (1 - counted), 4 * (size_t)(n + counted));
+    }
+    return size;
+}
+
+static void clusters_of_fpgas(void **state)
+{
+    (void)state;
+    uint64_t seed = 165, left = 0;
+    slc_batch batch = {0};
+    slc_velo_config config = config_of(true);
+    two_chains chains;
+    open_both(&config, &chains);
+    for (size_t round = 0; round < count_of(10); round++) {
+        slc_batch_reset(&batch);
+        for (uint8_t version = 2; version <= 4; version++) {
+            for (int sorted = 0; sorted < 2; sorted++) {
+                const size_t size = retina_event(&seed, version, sorted != 0);
+                assert_int_equal(slc_batch_append(&batch, bytes, size, 0), SLC_OK);
+            }
+        }
+        expect_same_of_batch(&chains, &batch);
+        assert_int_equal(on_gpu.n_retina_events, 6);
+        left += on_gpu.n_left_events;
+    }
+    assert_true(left > 0);
+    close_both(&chains);
+    slc_batch_clear(&batch);
+}
+
+/* ---- refusals ------------------------------------------------------------------------------------------ */
+
+static void refuses_what_it_does_not_take(void **state)
+{
+    (void)state;
+    slc_error error;
+    slc_velo_chain *chain = NULL;
+    for (int i = 0; i < 4; i++) {
+        slc_velo_config config = config_of(false);
+        config.exec.device = i == 3 ? "cuda:99" : "cuda";
+        config.track.strategy = i == 0 ? SLC_VELO_TRACK_FULL : config.track.strategy;
+        config.track.algorithm = i == 1 ? SLC_VELO_TRACK_TRIPLET : config.track.algorithm;
+        config.track.min_hits = i == 2 ? 4 : config.track.min_hits;
+        const slc_status expected = i == 3 ? SLC_ERR_UNSUPPORTED : SLC_ERR_USAGE;
+        assert_int_equal(slc_velo_chain_open(&config, NULL, &chain, &error), expected);
+        assert_null(chain);
+        assert_true(error.text[0] != '\0');
+    }
+}
+
+int main(void)
+{
+    slc_error error;
+    if (slc_cuda_devices(&error) == 0) {
+        print_message("skipped: %s\n", error.text);
+        return 77;
+    }
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(random_events),     cmocka_unit_test(crowded_layers),
+        cmocka_unit_test(limits),            cmocka_unit_test(random_banks),
+        cmocka_unit_test(clusters_of_fpgas), cmocka_unit_test(refuses_what_it_does_not_take),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
