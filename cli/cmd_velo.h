@@ -31,13 +31,13 @@
 
 typedef struct slc_velo_options {
     const char *geometry, *beam, *table, *report, *output, *display, *select, *write_accepted, *monitor,
-        *mask;
+        *mask, *device;
     slc_velo_config settings; /* as options have them; after slc_velo_options_config those in force */
     const char *config;       /* the file of settings, if any */
     const char *residuals;
     uint64_t display_event; /* of --display, if it was given */
     slc_cli_results results;
-    uint64_t batch, threads, repeat, warmup;
+    uint64_t batch, threads, repeat, warmup; /* batch 0: 32, and 1024 for a GPU */
     int preset, bind;
     slc_cli_part part;
     bool fast, print_config, truth, impacts, strict, json, quiet, timing, no_checksum, decision_bank,
@@ -45,7 +45,7 @@ typedef struct slc_velo_options {
 } slc_velo_options;
 
 /* The table of options for the command's row and its defaults. */
-enum { SLC_VELO_OPTIONS = 67 };
+enum { SLC_VELO_OPTIONS = 68 };
 extern const slc_cli_option slc_velo_options_table[SLC_VELO_OPTIONS];
 void slc_velo_options_defaults(void *options);
 /* The chain's configuration but for its target: the preset, over it the file, over both the options.
@@ -67,8 +67,9 @@ typedef struct slc_velo_gec {
 typedef struct slc_velo_totals {
     uint64_t events, lost_events, incomplete_events;
     uint64_t superpixels, isolated, pixels, hits, tracks, primaries;
-    uint64_t masked;     /* pixels, or clusters of the read-out, that --mask left out */
-    uint64_t cut_events; /* larger than --max-event-hits */
+    uint64_t masked;      /* pixels, or clusters of the read-out, that --mask left out */
+    uint64_t cut_events;  /* larger than --max-event-hits */
+    uint64_t left_events; /* that a GPU left to the processor */
     uint64_t superpixel_events,
         retina_events; /* whose hits are of super-pixels; of the read-out's clusters */
     uint64_t checksum;
@@ -242,6 +243,7 @@ void slc_velo_settings_put(const slc_velo_job *job, slc_cli_tree *tree);
 /* --mask: attributes of the results (false: it was told why not), and in the tree. */
 bool slc_velo_mask_store(slc_velo_job *job);
 void slc_velo_mask_put(const slc_velo_job *job, slc_cli_tree *tree);
+void slc_velo_device_put(const slc_velo_job *job, slc_cli_tree *tree); /* --device: which, and what it left */
 /* Ends the results, with what is known at the end: how much the mask left out, and the checksum. */
 slc_status slc_velo_results_end(slc_velo_job *job);
 /* Members of a JSON object, the line "run" by itself: lost events, whether the run is a part of one that was

@@ -85,6 +85,15 @@ void slc_velo_mask_put(const slc_velo_job *job, slc_cli_tree *tree)
     }
 }
 
+void slc_velo_device_put(const slc_velo_job *job, slc_cli_tree *tree)
+{
+    const char *device = job->options->device;
+    if (device != NULL && strcmp(device, "cpu") != 0) {
+        slc_cli_put(tree, "device.name", device);
+        slc_cli_put(tree, "device.left_events", job->totals.left_events);
+    }
+}
+
 slc_status slc_velo_run_write(const slc_velo_job *job, FILE *out, slc_error *error)
 {
     const char *geometry = job->options->geometry;

@@ -7,6 +7,8 @@
 #include "cli_faults.h"
 #include "cmd_velo.h"
 
+#include <string.h>
+
 /* Functions that return bool return true to go on; on false the reason has been told. */
 
 static bool told(const slc_velo_job *job, slc_status status)
@@ -143,6 +145,7 @@ static bool add_to_totals(slc_velo_job *job, const slc_velo_result *result)
     totals->tracks += result->tracks.head.size;
     totals->primaries += result->primaries.head.size;
     totals->cut_events += result->n_cut_events;
+    totals->left_events += result->n_left_events;
     totals->superpixel_events += result->n_superpixel_events;
     totals->retina_events += result->n_retina_events;
     for (uint32_t i = 0; i < hits->n_events && totals->hits_per_event != NULL; i++) {
@@ -296,6 +299,11 @@ slc_status slc_velo_job_open(slc_velo_job *job, const slc_flow_chain *chain, slc
     config.io.verify_checksum = !options->no_checksum;
     config.io.keep_records = options->write_accepted != NULL;
     config.batch_events = (uint32_t)options->batch;
+    if (options->batch == 0) { /* a GPU is as fast as it can be where it has thousands of events */
+        const bool gpu = options->device != NULL && strcmp(options->device, "cpu") != 0;
+        config.batch_events = gpu ? 1024 : 32;
+        config.batch_bytes = gpu ? (size_t)256 << 20 : config.batch_bytes;
+    }
     config.exec = job->config.exec;
     config.exec.threads = (uint32_t)options->threads;
     config.exec.bind = (slc_bind)options->bind;

@@ -266,6 +266,7 @@ slc_cli_tree slc_velo_tree(slc_velo_job *job)
                 totals->cut_events);
     slc_velo_gec_put(job, &tree);
     slc_velo_mask_put(job, &tree);
+    slc_velo_device_put(job, &tree);
     slc_velo_monitor_put(job, &tree);
     if (job->options->truth) {
         slc_cli_tree truth = slc_cli_inner(&tree, "truth");
@@ -306,6 +307,7 @@ static const slc_cli_line summary[] = {
     {"cut events", "{cut_events} with too many clusters: not searched for tracks", "cut_events"},
     {"global cut", "{gec.cut_events} of {gec.events} events have too many clusters: left out", "gec"},
     {"masked", "{mask.left_out} pixels left out, of {mask.pixels} in {mask.file}", "mask"},
+    {"device", "{device.name}; {device.left_events} events were left to the processor", "device"},
     {"clusters", "{clusters}", NULL},
     {"tracks", "{tracks}", NULL},
     {"vertices", "{vertices}", NULL},

@@ -32,6 +32,7 @@ static const char *const refused[][2] = {
     {"report", "it is drawn from one process"},
     {"residuals", "they are summed in one process"},
     {"timing", "it tells of one process; --json tells how evenly the ranks worked"},
+    {"device", "ranks of one machine would all take the same"},
     {"repeat", "events are kept in one process"},
     {"warmup", "events are kept in one process"},
     {"flush", "parts are joined at the end"},

@@ -209,7 +209,7 @@ static void random_events(void **state)
 {
     (void)state;
     uint64_t seed = 161;
-    size_t tracks = 0;
+    size_t tracks = 0, left = 0;
     const size_t rounds = count_of(60);
     for (size_t round = 0; round < rounds; round++) {
         slc_velo_config config = round % 3 == 0 ? config_of(round % 2 == 0) : random_config(&seed);
@@ -221,14 +221,16 @@ static void random_events(void **state)
         }
         expect_same_of_hits(&chains);
         tracks += on_gpu.tracks.head.size;
+        left += on_gpu.n_left_events;
         if (round % 10 == 0 && config.fit.beam_x_mm == 0) {
-            assert_int_equal(track_run_difference(&config.track, &run.hits, &on_gpu.tracks,
-                                                  &on_gpu.track_hits, NULL),
-                             UINT32_MAX);
+            assert_int_equal(
+                track_run_difference(&config.track, &run.hits, &on_gpu.tracks, &on_gpu.track_hits, NULL),
+                UINT32_MAX);
         }
         close_both(&chains);
     }
     assert_true(tracks > 50 * rounds);
+    assert_true(20 * left < 4 * rounds); /* most are the device's */
 }
 
 /* Straight lines, of which so many reach one layer: noise there fills it up. */
@@ -301,7 +303,8 @@ static void random_batch(uint64_t *seed, bool damaged, slc_batch *batch)
     for (uint32_t e = 0; e < 6; e++) {
         const unsigned damage = damaged && e % 3 == 1 ? random_below(seed, SUPPORT_VELO_DAMAGE) : 0;
         const size_t size = support_velo_event(seed, (uint8_t)(2 + random_below(seed, 3)),
-                                               random_below(seed, small ? 30 : 208), damage, bytes, &sensors);
+                                               random_below(seed, small || e % 2 == 0 ? 30 : 208), damage,
+                                               bytes, &sensors);
         assert_int_equal(slc_batch_append(batch, bytes, size, 0), SLC_OK);
     }
 }
@@ -321,7 +324,7 @@ static void random_banks(void **state)
         left += on_gpu.n_left_events;
         events += batch.n_events;
     }
-    assert_true(left > 0 && left < events);
+    assert_true(left > 0 && left < events / 2);
     close_both(&chains);
     slc_batch_clear(&batch);
 }
@@ -336,7 +339,8 @@ static size_t retina_event(uint64_t *seed, uint8_t version, bool sorted)
         uint32_t at = 0;
         payload[0] = n;
         for (uint32_t i = 0; i < n; i++) {
-            at = sorted ? at + random_below(seed, 768U << (bits + 8 + bits) / 40) : (uint32_t)random_u64(seed);
+            at = sorted ? at + random_below(seed, 768U << (bits + 8 + bits) / 40)
+                        : (uint32_t)random_u64(seed);
             at %= 768U << (2 * bits + 8);
             payload[1 + i] = at | (version == 4 && i % 2 != 0 ? 0x00400000U : 0);
         }
@@ -399,9 +403,12 @@ int main(void)
         return 77;
     }
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(random_events),     cmocka_unit_test(crowded_layers),
-        cmocka_unit_test(limits),            cmocka_unit_test(random_banks),
-        cmocka_unit_test(clusters_of_fpgas), cmocka_unit_test(refuses_what_it_does_not_take),
+        cmocka_unit_test(random_events),
+        cmocka_unit_test(crowded_layers),
+        cmocka_unit_test(limits),
+        cmocka_unit_test(random_banks),
+        cmocka_unit_test(clusters_of_fpgas),
+        cmocka_unit_test(refuses_what_it_does_not_take),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

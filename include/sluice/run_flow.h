@@ -76,7 +76,7 @@ typedef struct slc_flow_config {
     /* threads: workers, each with a chain (or, of a chain that keeps state between batches, its threads);
      * 1: all is done in the caller's thread, but for reading ahead; 0 (default): one for each processor.
      * device: as in cuda.h, several as "cuda:0,1" or "all", instead of what the chain's own configuration
-     * says (cms, image: as many workers on each GPU, and worker i has number i of them, in turn). */
+     * says (velo, cms, image: as many workers on each GPU, and worker i has number i of them, in turn). */
     slc_exec exec;
     bool strict; /* batches of one event, so that the first fault is the first of the input */
     /* Without, a batch or an input that fails ends the flow: _next returns its error. With it they are items

@@ -230,11 +230,6 @@ static PyObject *open_it(core_state *state, PyObject *const *values, opening *o)
         !core_take_bool(values[RESIDUALS], "residuals", &residuals) || !reserve(state, setup, truth)) {
         return core_flow_drop(o);
     }
-    if (o->config.exec.device != NULL && strcmp(o->config.exec.device, "cpu") != 0) {
-        PyErr_Format(state->unsupported_error, "device '%s': the VELO's chain runs on the processor, 'cpu'",
-                     o->config.exec.device);
-        return core_flow_drop(o);
-    }
     setup->config.impacts = setup->config.impacts || impacts;
     setup->config.strict = o->config.strict;
     setup->flow.config = &setup->config;

@@ -427,8 +427,13 @@ def test_reconstruct(run):
 
 def test_device(run):
     counted(run, device="cpu")
-    with pytest.raises(sluice.UnsupportedError, match="cuda"):
-        sluice.velo.open(run, device="cuda")
+    if any(name.startswith("cuda") for name in sluice.devices()):
+        counted(run, device="cuda")
+        with pytest.raises(sluice.UsageError, match="mask"):
+            sluice.velo.open(run, device="cuda", mask=[[0, 0, 0]])
+    else:
+        with pytest.raises(sluice.UnsupportedError, match="cuda"):
+            sluice.velo.open(run, device="cuda")
     with pytest.raises(TypeError, match="device"):
         sluice.velo.open(run, device=3)
 

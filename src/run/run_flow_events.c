@@ -116,12 +116,31 @@ typedef struct velo_item {
     uint32_t length_capacity;
 } velo_item;
 
+/* The caller's configuration, whatever version of the library it is of. */
+static slc_status take_velo(const void *setup, slc_velo_config *own, slc_error *error)
+{
+    slc_velo_config_default(own);
+    return slc_config_take(own, sizeof *own, ((const slc_flow_velo_setup *)setup)->config, "slc_velo_config",
+                           error);
+}
+
+static const char *device_of_velo(const void *setup, const slc_flow_config *config)
+{
+    slc_velo_config own;
+    const bool good = take_velo(setup, &own, NULL) == SLC_OK; /* if not, it is told by who opens the chain */
+    return config->exec.device != NULL ? config->exec.device : good ? own.exec.device : NULL;
+}
+
 static slc_status open_velo(const void *setup, const slc_flow_config *config, void **chain, slc_error *error)
 {
     const slc_flow_velo_setup *velo = setup;
+    slc_velo_config own;
     slc_velo_chain *opened = NULL;
-    (void)config;
-    const slc_status status = slc_velo_chain_open(velo->config, velo->geometry, &opened, error);
+    slc_status status = take_velo(setup, &own, error);
+    if (status == SLC_OK) {
+        own.exec.device = config->exec.device != NULL ? config->exec.device : own.exec.device;
+        status = slc_velo_chain_open(&own, velo->geometry, &opened, error);
+    }
     *chain = opened;
     return status;
 }
@@ -309,6 +328,7 @@ static void settle_velo(void *input, slc_flow_item *item)
 
 const slc_flow_chain slc_flow_velo = {.size = sizeof(slc_flow_chain),
                                       .name = "velo",
+                                      .device = device_of_velo,
                                       .open = open_velo,
                                       .close = close_velo,
                                       .result_bytes = sizeof(velo_item),

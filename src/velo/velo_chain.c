@@ -198,9 +198,9 @@ slc_status slc_velo_chain_reserve_hits(slc_velo_chain *chain, slc_velo_result *r
                  ? slc_columns_reserve(&slc_velo_event_counts_schema, &result->counts, head->n_events, 0)
                  : status;
     status = status == SLC_OK ? slc_velo_gec_pass(&chain->config, head->n_events, &result->cuts) : status;
-    status = status == SLC_OK ? reserve_tracks(chain, head->size, slc_columns_largest_event(head),
-                                               head->n_events, result)
-                              : status;
+    status = status == SLC_OK
+                 ? reserve_tracks(chain, head->size, slc_columns_largest_event(head), head->n_events, result)
+                 : status;
     if (status == SLC_OK && chain->device != NULL) {
         return slc_velo_device_reserve(chain, head->n_events, head->size, false, error);
     }
@@ -273,11 +273,11 @@ static slc_status find_tracks(slc_velo_chain *chain, slc_velo_result *result, sl
     for (uint32_t e = 0; e < n_events; e++) {
         search[e] = (uint8_t)faults[e];
     }
-    const slc_status status =
-        chain->device != NULL
-            ? slc_velo_device_search(chain, result, error)
-            : slc_velo_track_run(&chain->config.track, &result->hits, result->first_event, &chain->track,
-                                 &result->tracks, &result->track_hits, &result->faults);
+    const slc_status status = chain->device != NULL
+                                  ? slc_velo_device_search(chain, result, error)
+                                  : slc_velo_track_run(&chain->config.track, &result->hits,
+                                                       result->first_event, &chain->track, &result->tracks,
+                                                       &result->track_hits, &result->faults);
     for (uint32_t e = 0; e < n_events; e++) { /* the search finds one fault in an event at most: crowded */
         const bool left_out = (cut != NULL && cut[e] != 0) || (limit > 0 && hits[e + 1] - hits[e] > limit);
         search[e] = left_out                          ? SLC_VELO_SEARCH_CUT

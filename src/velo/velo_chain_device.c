@@ -18,14 +18,14 @@
 static slc_status check_settings(const slc_velo_config *config, slc_error *error)
 {
     const slc_velo_track_config *track = &config->track;
-    const char *not_taken = track->algorithm != SLC_VELO_TRACK_LOCAL      ? "another algorithm than local"
+    const char *not_taken = track->algorithm != SLC_VELO_TRACK_LOCAL     ? "another algorithm than local"
                             : track->strategy != SLC_VELO_TRACK_STANDARD ? "another strategy than standard"
                             : track->min_hits > 3                        ? "min-hits above 3"
                             : config->mask != NULL                       ? "a mask"
                                                                          : NULL;
-    return not_taken == NULL ? SLC_OK
-                             : slc_fail(error, SLC_ERR_USAGE, "device: %s is for the processor (cpu) alone",
-                                        not_taken);
+    return not_taken == NULL
+               ? SLC_OK
+               : slc_fail(error, SLC_ERR_USAGE, "device: %s is for the processor (cpu) alone", not_taken);
 }
 
 slc_status slc_velo_device_open(slc_velo_chain *chain, const char *word, slc_error *error)
@@ -91,9 +91,8 @@ slc_status slc_velo_device_reserve(slc_velo_chain *chain, uint32_t events, size_
     status = status == SLC_OK ? slc_columns_reserve(&slc_velo_tracks_schema, &d->tracks,
                                                     slc_velo_track_bound(hits), events)
                               : status;
-    status = status == SLC_OK
-                 ? slc_columns_reserve(&slc_velo_track_hits_schema, &d->track_hits, hits, events)
-                 : status;
+    status = status == SLC_OK ? slc_columns_reserve(&slc_velo_track_hits_schema, &d->track_hits, hits, events)
+                              : status;
     if (status != SLC_OK) {
         return slc_fail(error, status, "no memory for a batch of %u events for a GPU", events);
     }
@@ -362,9 +361,12 @@ static slc_status join_tracks(const slc_velo_device *d, uint32_t n, slc_velo_tra
     const slc_velo_cuda_out *out = &d->out;
     const found device = {out->hit_begin,    out->track_n,          out->hit,
                           out->track_offset, out->track_hit_offset, out->scatter};
-    const found own = {d->tracks.hit_begin,         d->tracks.n_hits,
-                       d->track_hits.hit,           d->tracks.head.event_offset,
-                       d->track_hits.head.event_offset, d->tracks.scatter_mm2};
+    const found own = {d->tracks.hit_begin,
+                       d->tracks.n_hits,
+                       d->track_hits.hit,
+                       d->tracks.head.event_offset,
+                       d->track_hits.head.event_offset,
+                       d->tracks.scatter_mm2};
     slc_columns_reset(tracks);
     slc_columns_reset(track_hits);
     for (uint32_t e = 0; e < n; e++) {

@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The core in an embedded system: linked from the objects of base, simd, cuda, lhcb and velo with libm and nothing
- * else. That it links is half of the test; that it finds three straight lines again is the other half.
+ * The core in an embedded system: linked from the objects of base, simd, cuda, lhcb and velo with libm and
+ * nothing else. That it links is half of the test; that it finds three straight lines again is the other
+ * half.
  */
 #include "support/straight_event.h"
 #include <sluice/velo_chain.h>

@@ -47,9 +47,9 @@ slc_status slc_velo_cuda_open(const slc_velo_geometry *geometry, uint32_t device
         status = slc_cuda_memory_reserve(opened->stream, &opened->geometry, sizeof *geometry,
                                          "the VELO's geometry", error);
     }
-    status = status == SLC_OK ? slc_cuda_to_device(opened->stream, opened->geometry.at, geometry,
-                                                   sizeof *geometry, error)
-                              : status;
+    status = status == SLC_OK
+                 ? slc_cuda_to_device(opened->stream, opened->geometry.at, geometry, sizeof *geometry, error)
+                 : status;
     status = status == SLC_OK ? slc_cuda_stream_wait(opened->stream, error) : status;
     if (status != SLC_OK) {
         slc_velo_cuda_close(opened);
@@ -272,8 +272,8 @@ static void set_settings(slc_velo_cuda_job *job, const slc_velo_track_config *tr
         .max_event_hits = track->max_event_hits,
     };
     for (size_t l = 0; l < LAYERS; l++) {
-        job->settings.layer_z[l] = (slc_velo_design_module_z_mm[2 * l] + slc_velo_design_module_z_mm[2 * l + 1]) /
-                                   2;
+        job->settings.layer_z[l] =
+            (slc_velo_design_module_z_mm[2 * l] + slc_velo_design_module_z_mm[2 * l + 1]) / 2;
     }
 }
 
@@ -505,6 +505,5 @@ void slc_velo_cuda_times(const slc_velo_cuda *engine, double seconds[SLC_VELO_CU
 
 /* ---- the table ----------------------------------------------------------------------------------------- */
 
-const struct slc_velo_cuda_calls slc_velo_cuda_calls = {slc_velo_cuda_open, slc_velo_cuda_close,
-                                                        slc_velo_cuda_reserve, slc_velo_cuda_run,
-                                                        slc_velo_cuda_times};
+const struct slc_velo_cuda_calls slc_velo_cuda_calls = {
+    slc_velo_cuda_open, slc_velo_cuda_close, slc_velo_cuda_reserve, slc_velo_cuda_run, slc_velo_cuda_times};

@@ -41,8 +41,8 @@ __device__ __forceinline__ void put_node(nodes_of_module &s, uint32_t at, uint32
     s.node[at] = key << KEY_AT | hint | part;
     s.parent[at] = at;
     s.columns[at] = 2 * column * n + (uint32_t)__popc(part & 0xf0U);
-    s.pixels_rows[at] = n << ROW_BITS | (4 * row * n + (uint32_t)__popc(part & 0xaaU) +
-                                         2 * (uint32_t)__popc(part & 0xccU));
+    s.pixels_rows[at] = n << ROW_BITS |
+                        (4 * row * n + (uint32_t)__popc(part & 0xaaU) + 2 * (uint32_t)__popc(part & 0xccU));
 }
 
 /* The nodes of a module's words; NODES + 1 where the words are not as they should be. */
@@ -184,8 +184,8 @@ __device__ __forceinline__ uint32_t emit(const slc_velo_cuda_job &job, nodes_of_
         if (root) {
             const uint32_t count = s.pixels_rows[i] >> ROW_BITS;
             const uint32_t sensor = 4 * module + (s.node[i] >> KEY_AT) / SENSOR_KEYS;
-            put_hit(job, to + hits + (uint32_t)__popc(bits & velo_lanes_below()), sensor, count,
-                    s.columns[i], s.pixels_rows[i] & ((1U << ROW_BITS) - 1));
+            put_hit(job, to + hits + (uint32_t)__popc(bits & velo_lanes_below()), sensor, count, s.columns[i],
+                    s.pixels_rows[i] & ((1U << ROW_BITS) - 1));
             *pixels += count;
         }
         hits += (uint32_t)__popc(bits);
@@ -288,9 +288,7 @@ slc_status slc_velo_cuda_clusters(const slc_velo_cuda_job *job, uint32_t multipr
 {
     SLC_LAUNCH(find_clusters, 7 * multiprocessors, 32 * WARPS, 0, stream, *job);
     slc_status status = slc_cuda_check(cudaGetLastError(), "finding the VELO's clusters", error);
-    status = status == SLC_OK
-                 ? slc_velo_cuda_offsets(job, SLC_VELO_CUDA_OF_HITS, stream, error)
-                 : status;
+    status = status == SLC_OK ? slc_velo_cuda_offsets(job, SLC_VELO_CUDA_OF_HITS, stream, error) : status;
     if (status == SLC_OK) {
         SLC_LAUNCH(gather_hits, 16 * multiprocessors, 32 * WARPS, 0, stream, *job);
         status = slc_cuda_check(cudaGetLastError(), "gathering the VELO's hits", error);

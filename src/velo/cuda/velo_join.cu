@@ -222,9 +222,7 @@ slc_status slc_velo_cuda_finish(const slc_velo_cuda_job *job, uint32_t multiproc
 {
     SLC_LAUNCH(join_events, 32 * multiprocessors, 32, 0, stream, *job);
     slc_status status = slc_cuda_check(cudaGetLastError(), "joining the VELO's tracks", error);
-    status = status == SLC_OK
-                 ? slc_velo_cuda_offsets(job, SLC_VELO_CUDA_OF_TRACKS, stream, error)
-                 : status;
+    status = status == SLC_OK ? slc_velo_cuda_offsets(job, SLC_VELO_CUDA_OF_TRACKS, stream, error) : status;
     if (status == SLC_OK) {
         SLC_LAUNCH(gather_tracks, 16 * multiprocessors, SLC_VELO_CUDA_THREADS, 0, stream, *job);
         status = slc_cuda_check(cudaGetLastError(), "gathering the VELO's tracks", error);

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Hits that tracks missed, on a GPU: a warp an event, one track after the other, as what one of them takes is
- * none of the others'. Hits that are left lie in the lanes; the few that are near a track are looked at one by
- * one, by all lanes alike: velo_track_pick.h.
+ * none of the others'. Hits that are left lie in the lanes; the few that are near a track are looked at one
+ * by one, by all lanes alike: velo_track_pick.h.
  */
 #include "cuda/cuda_device.h"
 #include "velo/cuda/velo_cuda_kernels.h"
@@ -81,8 +81,7 @@ __device__ __forceinline__ void pick_up(const slc_velo_cuda_job &job, const even
         }
         for (uint32_t bits = __ballot_sync(velo_all_lanes, near); bits != 0; bits &= bits - 1) {
             const uint32_t hit = ids[base + (uint32_t)__ffs((int)bits) - 1], layer = place[hit] / 2U;
-            const float distance = job.used[v.first + hit] != 0 ? INFINITY
-                                                                : distance2(job, v, hits, n, hit);
+            const float distance = job.used[v.first + hit] != 0 ? INFINITY : distance2(job, v, hits, n, hit);
             if (layer != found.layer) {
                 pick(job, v, t, found.hit);
                 found = {job.settings.pickup, NONE, layer};

@@ -214,7 +214,8 @@ __device__ __forceinline__ void start(const slc_velo_cuda_job &job, event &v, st
         const uint32_t bits = __ballot_sync(velo_all_lanes, taken);
         if (taken) {
             const uint32_t at = v.tracks + v.n_candidates + (uint32_t)__popc(bits & velo_lanes_below());
-            const slc_velo_cuda_hit to = layer_of(job, v, u)[s.up[k]], from = layer_of(job, v, m)[s.middle[k]];
+            const slc_velo_cuda_hit to = layer_of(job, v, u)[s.up[k]],
+                                    from = layer_of(job, v, m)[s.middle[k]];
             const uint16_t up = ids_of(job, v, u)[s.up[k]], middle = ids_of(job, v, m)[s.middle[k]];
             const uint16_t down = ids_of(job, v, d)[s.down[k]];
             const float dz = to.z - from.z;
