@@ -341,7 +341,7 @@ static size_t retina_event(uint64_t *seed, uint8_t version, bool sorted)
         for (uint32_t i = 0; i < n; i++) {
             at = sorted ? at + random_below(seed, 768U << (bits + 8 + bits) / 40)
                         : (uint32_t)random_u64(seed);
-            at %= 768U << (2 * bits + 8);
+            at %= (sorted ? 768U : 769U) << (2 * bits + 8); /* few are beyond the sensor */
             payload[1 + i] = at | (version == 4 && i % 2 != 0 ? 0x00400000U : 0);
         }
         size += slc_lhcb_bank_write(bytes + size, sizeof bytes - size, SLC_LHCB_BANK_VP_RETINA, version,
@@ -370,7 +370,7 @@ static void clusters_of_fpgas(void **state)
         assert_int_equal(on_gpu.n_retina_events, 6);
         left += on_gpu.n_left_events;
     }
-    assert_true(left > 0);
+    assert_true(left > 0 && left < 6 * count_of(10));
     close_both(&chains);
     slc_batch_clear(&batch);
 }

@@ -10,6 +10,7 @@
 
 namespace
 {
+constexpr uint32_t ADDRESS = 0x007fff00U;
 enum {
     WARPS = 4,
     NODES = SLC_VELO_CUDA_NODES,
@@ -19,7 +20,8 @@ enum {
     KEY_COLUMN = 66,
     SENSOR_KEYS = 1 << 15,
     FARTHEST = KEY_COLUMN + 1,
-    ROW_BITS = 20 /* of a node's sums: pixels above those of rows */
+    ROW_BITS = 20,     /* of a node's sums: pixels above those of rows */
+    SORTED_MOST = 1024 /* words of a sensor: the work grows with the square */
 };
 
 struct nodes_of_module {
@@ -45,6 +47,61 @@ __device__ __forceinline__ void put_node(nodes_of_module &s, uint32_t at, uint32
                         (4 * row * n + (uint32_t)__popc(part & 0xaaU) + 2 * (uint32_t)__popc(part & 0xccU));
 }
 
+/* The place of a word among those of its sensor, which come in any order: of equal ones the first is first.
+ */
+__device__ __forceinline__ uint32_t rank_of(const uint32_t *words, uint32_t begin, uint32_t end, uint32_t i,
+                                            uint32_t used)
+{
+    const uint32_t word = words[i] & used;
+    uint32_t rank = begin;
+    for (uint32_t k = begin; k < end; k++) {
+        const uint32_t other = words[k] & used;
+        rank += other < word || (other == word && k < i);
+    }
+    return rank;
+}
+
+/* Of four sensors, that of word i. */
+__device__ __forceinline__ uint32_t sensor_of(const uint32_t *begin, uint32_t i)
+{
+    uint32_t k = 0;
+    for (uint32_t j = 1; j < 4; j++) {
+        k += i >= begin[j];
+    }
+    return k;
+}
+
+/* Has no sensor more words than are sorted here? */
+__device__ __forceinline__ bool are_few(const uint32_t *begin)
+{
+    bool few = true;
+    for (uint32_t k = 0; k < 4; k++) {
+        few = few && begin[k + 1] - begin[k] <= SORTED_MOST;
+    }
+    return few;
+}
+
+/* A module's words, sorted by address: where they are, or in `room`, where the detector did not send them so.
+ */
+__device__ __forceinline__ const uint32_t *sorted_words(const uint32_t *words, const uint32_t *begin,
+                                                        uint32_t *room)
+{
+    bool sorted = true;
+    for (uint32_t i = begin[0] + velo_lane(); i < begin[4]; i += 32) {
+        const bool follows = i > begin[sensor_of(begin, i)];
+        sorted = sorted && (!follows || (words[i - 1] & ADDRESS) <= (words[i] & ADDRESS));
+    }
+    if (__all_sync(velo_all_lanes, sorted) || !are_few(begin)) {
+        return words;
+    }
+    for (uint32_t i = begin[0] + velo_lane(); i < begin[4]; i += 32) {
+        const uint32_t k = sensor_of(begin, i);
+        room[rank_of(words, begin[k], begin[k + 1], i, ADDRESS) - begin[0]] = words[i];
+    }
+    __syncwarp();
+    return room - begin[0];
+}
+
 /* The nodes of a module's words; NODES + 1 where the words are not as they should be. */
 __device__ __forceinline__ uint32_t place_nodes(nodes_of_module &s, const uint32_t *words,
                                                 const uint32_t *begin, uint32_t *isolated)
@@ -56,10 +113,7 @@ __device__ __forceinline__ uint32_t place_nodes(nodes_of_module &s, const uint32
         const uint32_t i = base + velo_lane();
         const bool valid = i < end;
         const uint32_t word = valid ? words[i] : 0;
-        uint32_t sensor = 0;
-        for (uint32_t k = 1; k < 4; k++) {
-            sensor += i >= begin[k];
-        }
+        const uint32_t sensor = sensor_of(begin, i);
         const bool follows = valid && i > begin[sensor];
         const uint32_t address = word >> 8 & 0x7fffU, before = follows ? words[i - 1] >> 8 & 0x7fffU : 0;
         const uint32_t column = word >> 14 & 0x1ffU, row = word >> 8 & 0x3fU;
@@ -193,26 +247,23 @@ __device__ __forceinline__ uint32_t emit(const slc_velo_cuda_job &job, nodes_of_
     return hits;
 }
 
-/* Clusters of FPGAs, which are hits. False where they are not sorted, or beyond the sensor. */
+/* Clusters of FPGAs, which are hits. False where one is beyond the sensor. */
 __device__ __forceinline__ bool take_centroids(const slc_velo_cuda_job &job, const uint32_t *begin,
                                                uint32_t module, uint32_t bits, uint32_t to)
 {
     const uint32_t column_at = 2 * bits + 8, used = (1U << (column_at + 10)) - 1;
     const float part = 1.0F / (float)(1U << bits);
-    bool sound = true;
-    for (uint32_t i = begin[0] + velo_lane(); i < begin[4]; i += 32) {
-        uint32_t k = 0;
-        for (uint32_t j = 1; j < 4; j++) {
-            k += i >= begin[j];
-        }
-        const uint32_t word = job.words[i] & used, at = to + (i - begin[0]), sensor = 4 * module + k;
+    bool sound = are_few(begin);
+    for (uint32_t i = begin[0] + velo_lane(); i < begin[4] && sound; i += 32) {
+        const uint32_t k = sensor_of(begin, i), word = job.words[i] & used, sensor = 4 * module + k;
         const uint32_t row_parts = word & ((1U << bits) - 1), row = word >> bits & 0xffU;
         const uint32_t rest = word >> (bits + 8), column_parts = rest & ((1U << bits) - 1);
         const uint32_t column = rest >> bits;
-        if (column >= SLC_VELO_COLUMNS || (i > begin[k] && (job.words[i - 1] & used) > word)) {
+        if (column >= SLC_VELO_COLUMNS) {
             sound = false;
             continue;
         }
+        const uint32_t at = to + rank_of(job.words, begin[k], begin[k + 1], i, used) - begin[0];
         const uint32_t fractions = (uint32_t)(column_parts > 0) << 27 | (uint32_t)(row_parts > 0) << 26;
         slc_velo_geometry_position(job.geometry, sensor, column, (float)column_parts * part, row,
                                    (float)row_parts * part, &job.raw_x[at], &job.raw_y[at], &job.raw_z[at]);
@@ -230,7 +281,8 @@ __device__ __forceinline__ void cluster_module(const slc_velo_cuda_job &job, nod
     uint32_t hits = 0, pixels = 0, isolated = 0;
     bool sound = true;
     if (kind == SLC_VELO_CUDA_SUPERPIXELS) {
-        const uint32_t n = place_nodes(s, job.words, begin, &isolated);
+        const uint32_t *words = sorted_words(job.words, begin, job.raw_pixels + to);
+        const uint32_t n = place_nodes(s, words, begin, &isolated);
         sound = n <= NODES && link_nodes(s, n);
         hits = sound ? emit(job, s, n, module, to, &pixels) : 0;
     } else if (kind != SLC_VELO_CUDA_LEFT) {

@@ -27,7 +27,7 @@ typedef enum slc_velo_cuda_kind {
 
 /* Why an event is the processor's. */
 enum {
-    SLC_VELO_CUDA_WORDS = 1,  /* words unsorted, doubled, empty, out of range, falsely hinted, or too many */
+    SLC_VELO_CUDA_WORDS = 1,  /* words doubled, empty, out of range, falsely hinted, or too many */
     SLC_VELO_CUDA_CROWDED = 2 /* too many hits in a layer, or hits that are not sorted by module */
 };
 
