@@ -247,6 +247,7 @@ __device__ __forceinline__ void compact(const slc_velo_cuda_job &job, const even
         *id = ids[k];
         return stays(k);
     });
+    __syncwarp(); /* all have read how many there were */
     if (velo_lane() == 0) {
         s.n_left[l] = kept;
     }
