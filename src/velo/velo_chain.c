@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The VELO's stages in order: decode, cluster, track, fit, vertices. */
+ * The VELO's stages in order: decode, cluster, track, fit, vertices; on a core, or the first three on a GPU by
+ * way of velo_chain_device.c. */
 #include "base/columns.h"
 #include "base/config.h"
 #include "simd/simd_checksum.h"
@@ -287,6 +288,16 @@ static slc_status find_tracks(slc_velo_chain *chain, slc_velo_result *result, sl
     return status;
 }
 
+/* A stage that failed, by its name, unless a device has said why. */
+static slc_status stage_failed(const slc_velo_chain *chain, slc_status status, const char *stage,
+                               slc_error *error)
+{
+    if (chain->device != NULL && error != NULL && error->text[0] != '\0') {
+        return status;
+    }
+    return slc_fail(error, status, "VELO %s: %s", stage, slc_status_name(status));
+}
+
 static slc_status track_and_fit(slc_velo_chain *chain, slc_velo_result *result, slc_error *error)
 {
     double time = slc_clock_seconds();
@@ -297,7 +308,7 @@ static slc_status track_and_fit(slc_velo_chain *chain, slc_velo_result *result, 
                                   &result->beam, &result->end);
     }
     if (status != SLC_OK) {
-        return slc_fail(error, status, "VELO tracking: %s", slc_status_name(status));
+        return stage_failed(chain, status, "tracking", error);
     }
     time = take_time(result, SLC_VELO_STAGE_FIT, time);
     status = slc_velo_vertex_run(&chain->config.vertex, &result->beam, &chain->vertex, &result->primaries);
@@ -354,12 +365,15 @@ static slc_status run_banks(slc_velo_chain *chain, const slc_batch *batch, slc_v
                             slc_error *error)
 {
     result->first_event = batch->first_event;
+    if (error != NULL) {
+        error->text[0] = '\0';
+    }
     const double began = slc_clock_seconds();
     slc_status status = begin_faults(result, batch->n_events, batch->first_event);
     status = status == SLC_OK ? cluster_banks(chain, batch, result, error) : status;
     (void)take_time(result, SLC_VELO_STAGE_CLUSTER, began);
     if (status != SLC_OK) {
-        return slc_fail(error, status, "VELO clustering: %s", slc_status_name(status));
+        return stage_failed(chain, status, "clustering", error);
     }
     status = check_strict(chain, &result->faults, error);
     return status == SLC_OK ? track_and_fit(chain, result, error) : status;
@@ -375,6 +389,9 @@ slc_status slc_velo_chain_run(slc_velo_chain *chain, const slc_batch *batch, slc
 
 slc_status slc_velo_chain_run_hits(slc_velo_chain *chain, slc_velo_result *result, slc_error *error)
 {
+    if (error != NULL) {
+        error->text[0] = '\0';
+    }
     slc_status status = begin_faults(result, result->hits.head.n_events, result->first_event);
     if (status != SLC_OK) {
         return slc_fail(error, status, "VELO hits: %s", slc_status_name(status));
