@@ -37,7 +37,7 @@ typedef struct slc_velo_options {
     const char *residuals;
     uint64_t display_event; /* of --display, if it was given */
     slc_cli_results results;
-    uint64_t batch, threads, repeat, warmup; /* batch 0: 32, and 1024 for a GPU */
+    uint64_t batch, threads, repeat, warmup;
     int preset, bind;
     slc_cli_part part;
     bool fast, print_config, truth, impacts, strict, json, quiet, timing, no_checksum, decision_bank,

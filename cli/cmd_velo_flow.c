@@ -5,6 +5,7 @@
  * made them, so that nothing depends on how many there were.
  */
 #include "cli_faults.h"
+#include "cli_words.h"
 #include "cmd_velo.h"
 
 #include <string.h>
@@ -299,10 +300,11 @@ slc_status slc_velo_job_open(slc_velo_job *job, const slc_flow_chain *chain, slc
     config.io.verify_checksum = !options->no_checksum;
     config.io.keep_records = options->write_accepted != NULL;
     config.batch_events = (uint32_t)options->batch;
-    if (options->batch == 0) { /* a GPU is as fast as it can be where it has thousands of events */
-        const bool gpu = options->device != NULL && strcmp(options->device, "cpu") != 0;
-        config.batch_events = gpu ? 1024 : 32;
-        config.batch_bytes = gpu ? (size_t)256 << 20 : config.batch_bytes;
+    /* A GPU is as fast as it can be where it has many events at a time. */
+    if (options->device != NULL && strcmp(options->device, "cpu") != 0 &&
+        slc_cli_word(&slc_cmd_velo, "batch") == NULL) {
+        config.batch_events = 1024;
+        config.batch_bytes = (size_t)256 << 20;
     }
     config.exec = job->config.exec;
     config.exec.threads = (uint32_t)options->threads;

@@ -95,11 +95,11 @@ const slc_cli_option slc_velo_options_table[SLC_VELO_OPTIONS] = {
     {"monitor-pixels", 0, FLAG(O, monitor_pixels), NULL,
      "and count every pixel, for those that are hot or dead: takes 164 MB"},
     {"device", 0, DEVICE(O, device), "WHICH",
-     "cpu (the default), or GPUs for clusters and tracks: cuda, cuda:N, cuda:N,M, all"},
+     "of clusters and tracks: cpu (default), or GPUs: cuda, cuda:N,M, all"},
     {"strict", 0, FLAG(O, strict), NULL, "the first fault in the data ends the run; no result is written"},
     {"batch", 0, COUNT(O, batch, 1, 1 << 20), "N", "events in a batch, at most; results do not depend on it"},
     {"threads", 0, COUNT(O, threads, 0, 1024), "N",
-     "threads that reconstruct, each with a stream of its own on a GPU; 0: one for each processor"},
+     "threads that reconstruct, or streams a GPU; 0: one a processor"},
     {"bind", 0, CHOICE_OF(bind, "none", "core", "numa"), "WHERE",
      "bind threads to cores (core), to NUMA nodes (numa), or not (none)"},
     {"no-checksum", 0, FLAG(O, no_checksum), NULL,
@@ -154,7 +154,7 @@ enum { N_NUMBERS = sizeof numbers / sizeof *numbers };
 void slc_velo_options_defaults(void *at)
 {
     slc_velo_options *options = at;
-    *options = (slc_velo_options){.threads = 1, .warmup = 1};
+    *options = (slc_velo_options){.batch = 32, .threads = 1, .warmup = 1};
     slc_velo_config_default(&options->settings);
 }
 

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The VELO's stages in order: decode, cluster, track, fit, vertices; on a core, or the first three on a GPU by
- * way of velo_chain_device.c. */
+ * The VELO's stages in order: decode, cluster, track, fit, vertices; on a core, or the first three on a GPU
+ * by way of velo_chain_device.c. */
 #include "base/columns.h"
 #include "base/config.h"
 #include "simd/simd_checksum.h"
