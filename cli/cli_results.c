@@ -12,7 +12,7 @@
 #include <unistd.h>
 
 /* In the order of --form. */
-static const char *const forms[] = {NULL, "hdf5", "arrow", "arrow-stream", "npy", "npz"};
+static const char *const forms[] = {NULL, "hdf5", "arrow", "arrow-stream", "npy", "npz", "nexus"};
 static bool to_stdout; /* what was opened last */
 
 slc_status slc_cli_results_create(const char *path, const slc_cli_results *options, uint64_t threads,

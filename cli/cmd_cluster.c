@@ -36,6 +36,8 @@ static const slc_cli_option options_table[] = {
     SLC_CLI_RESULTS(O, results),
     SLC_CLI_PART(O, part),
     SLC_CLI_RESULTS_LIVE(O, results),
+    {"nexus", 0, FLAG(O, nexus), NULL,
+     "the HDF5 file also has NeXus's NXevent_data: clusters, pulses by trigger"},
     {"labels", 0, OUTPUT_AS(O, labels, WORDS(".csv")), "FILE",
      "write which cluster each pixel is of, for frames and images: .csv"},
     {"connectivity", 0, TEXT(O, connectivity), "C",
@@ -185,6 +187,7 @@ static int check_all(slc_cluster_job *job)
     status = status == SLC_CLI_GO_ON ? slc_cluster_choose_trigger(job, COMMAND) : status;
     status = status == SLC_CLI_GO_ON ? slc_cluster_choose_chips(job, COMMAND) : status;
     status = status == SLC_CLI_GO_ON ? slc_cluster_choose_live(job, COMMAND) : status;
+    status = status == SLC_CLI_GO_ON ? slc_cluster_choose_nexus(job, COMMAND) : status;
     if (status == SLC_CLI_GO_ON && options->filter != NULL && options->labels != NULL) {
         status = slc_cli_wrong(COMMAND, "--filter does not go with --labels, which name all clusters");
     }
@@ -242,6 +245,7 @@ static void make_schema(slc_cluster_job *job)
     job->place = (slc_schema){"clusters", job->place_columns, 2 + job->schema.n_columns - n};
     memcpy(job->place_columns, job->columns, 2 * sizeof *job->columns);
     memcpy(job->place_columns + 2, job->columns + n, (job->schema.n_columns - n) * sizeof *job->columns);
+    slc_cluster_nexus_columns(job);
 }
 
 static bool open_output(slc_cluster_job *job)

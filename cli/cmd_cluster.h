@@ -21,7 +21,7 @@ typedef struct slc_cluster_options {
     uint32_t features;
     int duplicates, algorithm, time_unit, trigger;
     slc_cli_part part;
-    bool json, quiet, column_phase;
+    bool json, quiet, column_phase, nexus;
 } slc_cluster_options;
 enum { SLC_CLUSTER_MAX_OPEN = 1 << 20 }; /* unless --max-open says otherwise */
 
@@ -52,15 +52,19 @@ typedef struct slc_cluster_rows {
     const int64_t *shot;            /* with --trigger, the flow's */
     const double *since_trigger_ns;
     const double *energy_kev; /* with --calibration, in the place of the mass */
+    uint32_t *event_id;       /* with --nexus, both */
+    double *event_time_offset;
 } slc_cluster_rows;
-enum { SLC_CLUSTER_COLUMNS = SLC_PIXEL_CLUSTER_COLUMNS + 6 };
+enum { SLC_CLUSTER_COLUMNS = SLC_PIXEL_CLUSTER_COLUMNS + 8 };
 
 /* The triggers as they are written. */
 typedef struct slc_cluster_shots {
     slc_flow_pixel_shots shots;
     uint32_t *input;
+    double *event_time_zero; /* with --nexus, both */
+    uint64_t *event_index;
 } slc_cluster_shots;
-enum { SLC_CLUSTER_SHOT_COLUMNS = 6 };
+enum { SLC_CLUSTER_SHOT_COLUMNS = 8 };
 
 typedef struct slc_cluster_job {
     slc_cluster_options *options;
@@ -92,9 +96,9 @@ typedef struct slc_cluster_job {
     uint64_t written;      /* rows of all inputs */
     uint64_t checksum;
     slc_cluster_shots shots, shot_rows; /* memory of `input`; what is written: that, and the flow's columns */
-    slc_column shot_columns[SLC_CLUSTER_SHOT_COLUMNS];
+    slc_column shot_columns[SLC_CLUSTER_SHOT_COLUMNS], own_shot_columns[3];
     slc_schema shot_schema; /* without columns: no group of them is written */
-    slc_column columns[SLC_CLUSTER_COLUMNS], text_columns[SLC_CLUSTER_COLUMNS], place_columns[4];
+    slc_column columns[SLC_CLUSTER_COLUMNS], text_columns[SLC_CLUSTER_COLUMNS], place_columns[6];
     slc_schema schema, text_schema, place; /* columns of HDF5; of text; those that say where a row is from,
                                               and times in a unit */
     char time_name[2][24];                 /* of columns of text: first_time_ns */
@@ -128,6 +132,15 @@ bool slc_cluster_job_begin(slc_cluster_job *job, const slc_io_pixels_info *about
 int slc_cluster_choose_live(slc_cluster_job *job, const slc_cli_command *command);
 /* What was received, and what of it was lost. */
 void slc_cluster_live_notes(const slc_cluster_job *job, int i);
+
+/* --nexus: what it needs; why an input cannot be it, or NULL; its columns, of clusters and of pulses, in
+ * place of which there are shots; their values. */
+int slc_cluster_choose_nexus(slc_cluster_job *job, const slc_cli_command *command);
+const char *slc_cluster_nexus_reason(const slc_cluster_job *job, const slc_cluster_input *done);
+void slc_cluster_nexus_columns(slc_cluster_job *job);
+void slc_cluster_nexus_rows(const slc_cluster_job *job, const slc_flow_pixel_result *result,
+                            const slc_cluster_rows *rows);
+void slc_cluster_nexus_pulses(slc_cluster_job *job, size_t n);
 
 /* --layout and --chip. */
 int slc_cluster_choose_chips(slc_cluster_job *job, const slc_cli_command *command);

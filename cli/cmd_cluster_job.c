@@ -85,6 +85,7 @@ static bool place_rows(slc_cluster_job *job, const slc_flow_item *item, slc_clus
             rows->last_time[i] = (double)rows->clusters.last_time[i] * factor;
         }
     }
+    slc_cluster_nexus_rows(job, result, rows);
     return true;
 }
 
@@ -206,6 +207,7 @@ static bool suits(slc_cluster_job *job, const slc_cluster_input *done)
                   "a unit in the name of its column, as in 'time [ns]', with --time-unit and .csv, or "
                   "--features without times";
     }
+    reason = reason != NULL ? reason : slc_cluster_nexus_reason(job, done);
     if (reason != NULL) {
         return complain(job, done, "%s", reason);
     }

@@ -66,7 +66,8 @@ static void note_shots(const slc_cluster_job *job, int i)
                     job->inputs[i], totals->before, totals->pixels_before,
                     job->setup.accepting ? " and were left out" : ": their shot is -1");
     }
-    note(job, i, totals->not_accepted, "clusters were left out by --accept");
+    note(job, i, job->options->accept != NULL ? totals->not_accepted : 0,
+         "clusters were left out by --accept");
 }
 
 void slc_cluster_print_notes(const slc_cluster_job *job)

@@ -76,7 +76,7 @@ void slc_cluster_shots_columns(slc_cluster_job *job)
     job->schema.n_columns += 2;
     const char *path = options->output;
     const int form = options->results.form;
-    if (path == NULL || form > 1 ||
+    if (path == NULL || (form > 1 && !options->nexus) ||
         (form == 0 && !slc_cli_ends_with(path, ".h5") && !slc_cli_ends_with(path, ".hdf5"))) {
         return;
     }
@@ -86,30 +86,41 @@ void slc_cluster_shots_columns(slc_cluster_job *job)
     job->shot_schema = (slc_schema){"shots", job->shot_columns, 1 + slc_flow_pixel_shots_schema.n_columns};
 }
 
-static slc_schema input_column(const slc_cluster_job *job)
+/* Those of the command, the others are the flow's. */
+static slc_schema own_columns(slc_cluster_job *job)
 {
-    return (slc_schema){"shots", job->shot_columns, 1};
+    size_t n = 0;
+    for (size_t i = 0; i < job->shot_schema.n_columns; i++) {
+        if (job->shot_columns[i].member >= sizeof(slc_flow_pixel_shots)) {
+            job->own_shot_columns[n++] = job->shot_columns[i];
+        }
+    }
+    return (slc_schema){"shots", job->own_shot_columns, n};
 }
 
 bool slc_cluster_shots_group(slc_cluster_job *job, const slc_flow_item *item, slc_io_group *group)
 {
     const slc_flow_pixel_result *result = item->result;
-    const slc_schema own = input_column(job);
-    const size_t n = result->shots.head.size;
+    const slc_schema own = own_columns(job);
+    const bool is_triggered = job->options->trigger != 0;
+    const size_t n = is_triggered ? result->shots.head.size : job->appended ? 0 : 1; /* a pulse for all */
     if (slc_columns_reserve(&own, &job->shots, n, 1) != SLC_OK) {
         return false;
     }
-    for (size_t i = 0; i < n; i++) {
+    for (size_t i = 0; i < n && is_triggered; i++) {
         job->shots.input[i] = item->input + 1;
     }
-    job->shot_rows = (slc_cluster_shots){.shots = result->shots, .input = job->shots.input};
-    *group = (slc_io_group){"shots", &job->shot_schema, &job->shot_rows, SLC_IO_ROWS_ANY};
+    job->shot_rows = job->shots;
+    job->shot_rows.shots = result->shots;
+    job->shot_rows.shots.head.size = n;
+    slc_cluster_nexus_pulses(job, n);
+    *group = (slc_io_group){job->shot_schema.name, &job->shot_schema, &job->shot_rows, SLC_IO_ROWS_ANY};
     return true;
 }
 
 void slc_cluster_shots_clear(slc_cluster_job *job)
 {
-    const slc_schema own = input_column(job);
+    const slc_schema own = own_columns(job);
     if (job->shot_schema.n_columns > 0) {
         slc_columns_clear(&own, &job->shots);
     }

@@ -195,8 +195,10 @@ typedef enum slc_io_compression {
 
 typedef struct slc_io_results_config {
     size_t size;      /* set by slc_io_results_config_default */
-    const char *form; /* "hdf5", "arrow" (a file), "arrow-stream", "npy", "npz"; NULL: by the end of the name,
-                         .arrow or .arrows, HDF5 if that tells none */
+    const char *form; /* "hdf5", "arrow" (a file), "arrow-stream", "npy", "npz"; "nexus": HDF5 with
+                         /entry/events as NeXus's NXevent_data, of which groups must have the columns
+                         event_id, event_time_offset, event_time_zero and event_index; NULL: by the end of the
+                         name, .arrow or .arrows, HDF5 if that tells none */
     slc_io_compression compression;
     const char
         *columns; /* names with commas between, of groups and of columns: "tracks,hits.x_mm"; NULL: all */

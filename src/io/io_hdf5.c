@@ -15,6 +15,7 @@
  */
 #include "base/columns.h"
 #include "io/io_hdf5_file.h"
+#include "io/io_nexus.h"
 #include "io/io_results.h"
 #include "io/io_shuffle.h"
 
@@ -364,9 +365,19 @@ static slc_status declare_group(hdf5_writer *writer, slc_io_results_group *of, s
     return status == SLC_OK ? append_rows(writer, &g->event_offset, 1, &zero, error) : status;
 }
 
+static bool is_nexus(const slc_io_results *results)
+{
+    return results->form == &slc_io_results_nexus;
+}
+
 static slc_status declare(slc_io_results *results, slc_error *error)
 {
     hdf5_writer *writer = (hdf5_writer *)results;
+    const char *lacks = is_nexus(results) ? slc_io_nexus_lacks(results) : NULL;
+    if (lacks != NULL) {
+        return slc_fail(error, SLC_ERR_USAGE, "%s: NeXus's event data need a column %s",
+                        results->writer.output.path, lacks);
+    }
     const slc_io_hdf5_silence before = slc_io_hdf5_silence_begin();
     slc_status status = SLC_OK;
     for (size_t i = 0; i < results->n_groups && status == SLC_OK; i++) {
@@ -513,7 +524,9 @@ static slc_status end(slc_io_results *results, bool commit, slc_error *error)
     hdf5_writer *writer = (hdf5_writer *)results;
     const slc_io_hdf5_silence before = slc_io_hdf5_silence_begin();
     slc_status status = commit ? write_rests(writer, true, error) : SLC_OK;
-    const bool good = close_all(writer);
+    const bool linked = !commit || status != SLC_OK || !is_nexus(results) || results->n_groups == 0 ||
+                        slc_io_nexus_add(writer->file, results);
+    const bool good = close_all(writer) && linked;
     status = status == SLC_OK && commit ? judge(writer, good, error) : status;
     slc_io_hdf5_silence_end(before);
     return status;
@@ -575,20 +588,13 @@ static slc_status put_names(slc_io_results *results, const char *group_name, con
     return finished(writer, before, good, error);
 }
 
+#define HDF5_FORM                                                                                            \
+    .compressions = 1U << SLC_IO_COMPRESSION_NONE | 1U << SLC_IO_COMPRESSION_DEFLATE,                        \
+    .usual = SLC_IO_COMPRESSION_NONE, .by_name = true, .size = sizeof(hdf5_writer), .open = open_file,       \
+    .declare = declare, .put = put, .text = put_text, .number = put_number, .integer = put_integer,          \
+    .names = put_names, .flush = flush, .end = end
+
 const slc_io_results_form slc_io_results_hdf5 = {
-    .name = "hdf5",
-    .ends = (const char *const[]){".h5", ".hdf5", ".hdf", NULL},
-    .compressions = 1U << SLC_IO_COMPRESSION_NONE | 1U << SLC_IO_COMPRESSION_DEFLATE,
-    .usual = SLC_IO_COMPRESSION_NONE,
-    .by_name = true,
-    .size = sizeof(hdf5_writer),
-    .open = open_file,
-    .declare = declare,
-    .put = put,
-    .text = put_text,
-    .number = put_number,
-    .integer = put_integer,
-    .names = put_names,
-    .flush = flush,
-    .end = end,
-};
+    .name = "hdf5", .ends = (const char *const[]){".h5", ".hdf5", ".hdf", NULL}, HDF5_FORM};
+const slc_io_results_form slc_io_results_nexus = {
+    .name = "nexus", .ends = (const char *const[]){NULL}, HDF5_FORM};

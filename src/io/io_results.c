@@ -12,9 +12,9 @@
 #include <string.h>
 #include <strings.h>
 
-static const slc_io_results_form *const forms[] = {&slc_io_results_hdf5, &slc_io_results_arrow,
+static const slc_io_results_form *const forms[] = {&slc_io_results_hdf5,         &slc_io_results_arrow,
                                                    &slc_io_results_arrow_stream, &slc_io_results_npy,
-                                                   &slc_io_results_npz};
+                                                   &slc_io_results_npz,          &slc_io_results_nexus};
 enum { N_FORMS = sizeof forms / sizeof *forms };
 
 static const char *const compressions[] = {"default", "none", "deflate", "lz4", "zstd"};

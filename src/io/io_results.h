@@ -71,8 +71,8 @@ struct slc_io_results_form {
     slc_status (*end)(slc_io_results *results, bool commit, slc_error *error);
 };
 
-extern const slc_io_results_form slc_io_results_hdf5, slc_io_results_arrow, slc_io_results_arrow_stream,
-    slc_io_results_npy, slc_io_results_npz;
+extern const slc_io_results_form slc_io_results_hdf5, slc_io_results_nexus, slc_io_results_arrow,
+    slc_io_results_arrow_stream, slc_io_results_npy, slc_io_results_npz;
 
 /* As slc_io_results_number, of whole numbers. */
 slc_status slc_io_results_integer(slc_io_writer *writer, const char *name, int64_t value, slc_error *error);
