@@ -333,6 +333,16 @@ static void check_features(const slc_volume_components *c, size_t row)
     }
 }
 
+/* Every instruction set in turn. */
+static slc_simd_target target_of(int i)
+{
+    int t = i % SLC_SIMD_TARGETS;
+    while (!slc_simd_runs((slc_simd_target)t)) {
+        t = (t + 1) % SLC_SIMD_TARGETS;
+    }
+    return (slc_simd_target)t;
+}
+
 static void features_are_right(void **state)
 {
     (void)state;
@@ -342,7 +352,7 @@ static void features_are_right(void **state)
     uint64_t seed = 3;
     for (int i = 0; i < 100; i++) {
         const uint32_t connectivity = connectivities[i % 3];
-        slc_volume_labeller *labeller = open_one(connectivity, SLC_SIMD_AUTO, 1 + (uint32_t)i % 2,
+        slc_volume_labeller *labeller = open_one(connectivity, target_of(i / 6), 1 + (uint32_t)i % 2,
                                                  SLC_VOLUME_ALL);
         slc_volume_components found = {.volume = NULL};
         slc_volume_labels out = {.labels = NULL, .components = &found};
@@ -390,6 +400,7 @@ static void features_of_equal_values_are_right(void **state)
         slc_volume_labeller *labeller = NULL;
         config.connectivity = connectivities[i % 3];
         config.exec.threads = 1 + (uint32_t)i % 2;
+        config.exec.target = target_of(i / 6);
         assert_int_equal(slc_volume_open(&config, &labeller, &error), SLC_OK);
         choose(&seed);
         for (size_t k = 0; k < voxels(); k++) {

@@ -7,6 +7,7 @@
  * Labels of edges are then handed on a vector at a time, and what remains to unite are edges between
  * different labels. src/image/README.md.
  */
+#include "image/image_volume_add.h"
 #include "image/image_volume_kernels.h"
 #include "image/image_volume_values.h"
 
@@ -515,5 +516,6 @@ const slc_volume_kernels SIMD_TABLE(slc_volume) = {.target = SIMD_TARGET_NAME,
                                                    .border = border,
                                                    .relabel = relabel,
                                                    .number = number,
+                                                   .sum = sum,
                                                    .write = write,
                                                    .finish = bits_fence};

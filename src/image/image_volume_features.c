@@ -5,7 +5,6 @@
 #include "image/image_volume_sums.h"
 
 #include "base/columns.h"
-#include "simd/simd_bits.h"
 
 #include <string.h>
 
@@ -152,40 +151,25 @@ void slc_volume_sums_merge(slc_volume_sums *to, const slc_volume_sums *from)
     to->z_max = largest(to->z_max, from->z_max);
 }
 
-/* The runs of one row of bundle j of a layer; of equal values one may begin where another ends. */
-static void add_row(const slc_volume_labeller *labeller, const slc_volume_layer *layer, const uint64_t *row,
-                    size_t y, size_t z, slc_volume_sums *records)
-{
-    const size_t at = y / labeller->across * labeller->pitch;
-    uint64_t first = UINT64_MAX, before = 0;
-    uint32_t run = 0;
-    for (size_t k = 0; k < labeller->pitch; before = row[k], k++) {
-        const uint64_t starts = labeller->equal ? layer->starts[at + k] : 0;
-        for (uint64_t edges = bits_edges(row[k], before) | starts; edges != 0; edges &= edges - 1) {
-            const size_t bit = bits_lowest(edges);
-            if (first != UINT64_MAX) {
-                slc_volume_sums_add(&records[layer->labels[run]], first, 64 * k + bit, y, z);
-                first = UINT64_MAX;
-            }
-            if ((row[k] >> bit & 1) != 0) {
-                const uint64_t upto = edges ^ (edges - 1);
-                first = 64 * k + bit;
-                run = layer->ranks[at + k] + (uint32_t)bits_count(layer->starts[at + k] & upto) - 1;
-            }
-        }
-    }
-}
-
 /* Rows in raster order, so that a component's first run is the first that comes. */
 static void add_layer(slc_volume_labeller *labeller, slc_volume_part *part, size_t layer,
-                      slc_volume_sums *records)
+                      const uint64_t *squares, slc_volume_sums *records)
 {
     const slc_volume *volume = &labeller->volume;
     const size_t across = labeller->across;
+    slc_volume_sum_row row = {.layer = &part->ring[0],
+                              .words = labeller->pitch,
+                              .equal = labeller->equal,
+                              .second = (labeller->config.features & SLC_VOLUME_SECOND) != 0,
+                              .squares = squares,
+                              .first = part->strip.edge_run,
+                              .last = part->strip.edge_label};
     slc_volume_layer_of(labeller, part, layer, &part->ring[0]);
-    for (size_t z = across * layer; z < across * (layer + 1) && z < volume->depth; z++) {
-        for (size_t y = 0; y < volume->height; y++) {
-            add_row(labeller, &part->ring[0], slc_volume_bits(labeller, y, z), y, z, records);
+    for (row.z = across * layer; row.z < across * (layer + 1) && row.z < volume->depth; row.z++) {
+        for (row.y = 0; row.y < volume->height; row.y++) {
+            row.at = row.y / across * labeller->pitch;
+            row.bits = slc_volume_bits(labeller, row.y, row.z);
+            labeller->kernels.sum(&row, records);
         }
     }
 }
@@ -232,7 +216,8 @@ slc_status slc_volume_features_reserve(slc_volume_labeller *labeller, slc_error 
     slc_column columns[SLC_VOLUME_COLUMNS];
     const slc_schema schema = slc_volume_components_schema(labeller->config.features, columns);
     const size_t n = labeller->n_labels;
-    if (slc_image_memory_reserve(&labeller->sums, (n + 1) * sizeof(slc_volume_sums)) != SLC_OK ||
+    const size_t squares = (labeller->volume.width + 1) * sizeof(uint64_t);
+    if (slc_image_memory_reserve(&labeller->sums, (n + 1) * sizeof(slc_volume_sums) + squares) != SLC_OK ||
         slc_columns_reserve(&schema, to, to->head.size + n, to->head.n_events + 1) != SLC_OK) {
         return slc_fail(error, SLC_ERR_MEMORY, "no memory for %zu components of a volume", n);
     }
@@ -244,11 +229,16 @@ void slc_volume_features(slc_volume_labeller *labeller)
     slc_volume_components *to = labeller->out->components;
     const size_t n = labeller->n_labels, base = to->head.size;
     slc_volume_sums *records = labeller->sums.at;
+    uint64_t *squares = (uint64_t *)(void *)(records + n + 1);
     memset(records, 0, (n + 1) * sizeof *records);
+    squares[0] = 0;
+    for (uint64_t x = 0; x < labeller->volume.width; x++) {
+        squares[x + 1] = squares[x] + x * x;
+    }
     for (uint32_t p = 0; p < labeller->n_parts; p++) {
         slc_volume_part *part = &labeller->parts[p];
         for (size_t i = 0; i < part->n_layers; i++) {
-            add_layer(labeller, part, part->first_layer + i, records);
+            add_layer(labeller, part, part->first_layer + i, squares, records);
         }
     }
     for (size_t i = 0; i < n; i++) {

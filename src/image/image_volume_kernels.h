@@ -8,6 +8,7 @@
 #ifndef SLUICE_IMAGE_VOLUME_KERNELS_H
 #define SLUICE_IMAGE_VOLUME_KERNELS_H
 
+#include "image/image_volume_sums.h"
 #include "simd/simd_kernel.h"
 #include "simd_targets.h"
 
@@ -59,6 +60,18 @@ typedef struct slc_volume_strip {
     uint64_t *both, *touch, *sum, *known, *known_sum;
 } slc_volume_strip;
 
+/* One row of a layer's bundle whose voxels are to be summed. */
+typedef struct slc_volume_sum_row {
+    const slc_volume_layer *layer;
+    size_t at, words;        /* the bundle's words in its layer's arrays */
+    const uint64_t *bits;    /* the row, a word of zeros behind it */
+    bool equal;              /* runs may lie side by side: layer->starts says where they begin */
+    bool second;             /* second moments, too */
+    const uint64_t *squares; /* number x: 0 + 1 + 4 + … + (x - 1)² */
+    uint64_t y, z;
+    uint32_t *first, *last; /* room for the row's runs, and 64 more */
+} slc_volume_sum_row;
+
 typedef struct slc_volume_kernels {
     const char *target;
     /* Sets all, starts, ranks and n_runs of a layer of n words whose bundles have 1 or 4 rows. Of 2 rows, the
@@ -83,6 +96,8 @@ typedef struct slc_volume_kernels {
      * the labels from `first` on that have no number get the next ones after n. Returns the last number. */
     uint32_t (*number)(slc_volume_strip *strip, const slc_volume_layer *layer, size_t j, size_t row,
                        uint32_t first, uint32_t *numbers, uint32_t n);
+    /* Adds the voxels of a row to the records of its runs' labels; rows come in raster order. */
+    void (*sum)(const slc_volume_sum_row *row, slc_volume_sums *records);
     /* Writes rows of labels, `width` wide, of a bundle of 1 or 4 rows, or of 1 row and its starts (n_rows 2):
      * the label of its run where a row has a voxel, else 0; a row of 4 whose output is NULL is left out, but
      * not all are. `labels` are those of the bundle's runs; returns how many there are. `far`: past the

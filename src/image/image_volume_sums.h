@@ -9,9 +9,10 @@
 
 /* Of nothing: volume 0. */
 typedef struct slc_volume_sums {
-    uint64_t volume, x, y, z, xx, xy, xz, yy, yz, zz;
+    uint64_t volume, x, y, z;
     uint32_t x_min, y_min, x_max, y_max, z_max; /* z_min is that of the first voxel */
     uint32_t first_x, first_y, first_z;
+    uint64_t xx, xy, xz, yy, yz, zz;
 } slc_volume_sums;
 
 /* The voxels from first to before `behind` of a row; rows come in raster order. */
