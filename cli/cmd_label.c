@@ -56,6 +56,9 @@ const slc_cli_option slc_label_option_rows[] = {
     {"max-area", 0, COUNT(O, max_area, 0, 0), "N", "drop components with more pixels; 0: none"},
     {"border", 0, CHOICE(O, border, TAKES("any", "inside", "touching")), "WHICH",
      "keep only components inside, or touching, the border (default any)"},
+    {"filter", 0, TEXT(O, filter), "TERMS", "keep components for which all hold: 'area>=20 && solidity>0.9'"},
+    {"largest", 0, COUNT(O, largest, 1, UINT32_MAX), "K",
+     "keep the K components with most pixels of each page"},
     {"algorithm", 0, TEXT(O, algorithm), "NAME", "how; a wrong name lists them (default auto, the fastest)"},
     {"simd", 0, SIMD(O, simd), "T", "instruction set (default auto); results do not depend on it"},
     {"threads", 0, COUNT(O, threads, 0, 4096), "N", "0: one for each processor; results do not depend on it"},
@@ -303,6 +306,8 @@ static int open_flow(slc_label_job *job)
     job->setup.pages_alone = options->stream;
     job->setup.regions = options->labels;
     job->setup.intensity = options->intensity;
+    job->setup.filter = options->filter;
+    job->setup.largest = (uint32_t)options->largest;
     const slc_status status = slc_flow_open(&config, &slc_flow_image, &job->setup, &job->flow, &job->error);
     if (status == SLC_ERR_USAGE) {
         return slc_cli_wrong(COMMAND, "%s", job->error.text);

@@ -21,10 +21,11 @@
 #include <sluice/sluice.h>
 
 typedef struct slc_label_options {
-    const char *output, *stats, *preview, *algorithm, *threshold, *simd, *device, *periodic, *intensity;
+    const char *output, *stats, *preview, *algorithm, *threshold, *simd, *device, *periodic, *intensity,
+        *filter;
     const char *hysteresis, *local, *mask, *write_mask;
     slc_cli_results results;
-    uint64_t connectivity, threads, min_area, max_area, device_memory, max_hole;
+    uint64_t connectivity, threads, min_area, max_area, device_memory, max_hole, largest;
     uint32_t features;
     int border;
     slc_cli_part part;
@@ -38,6 +39,7 @@ typedef struct slc_label_page {
     size_t width, height, depth; /* 1 of an image */
     double threshold;            /* not a number for rows of bits */
     uint32_t components;
+    uint32_t filtered;            /* components that --filter and --largest left out */
     uint64_t foreground, largest; /* pixels, of the components that are kept; 0 where nothing tells areas */
     double seconds;               /* labelling alone */
     char *warning, *fault;        /* what was told of it, or NULL; a page with a fault has no components */
@@ -95,7 +97,7 @@ typedef struct slc_label_job {
 } slc_label_job;
 
 /* The command line, which `sluice-mpi label` has, too. */
-enum { SLC_LABEL_OPTION_ROWS = 33 };
+enum { SLC_LABEL_OPTION_ROWS = 35 };
 extern const slc_cli_option slc_label_option_rows[];
 void slc_label_defaults(void *options);
 

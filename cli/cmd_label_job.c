@@ -72,6 +72,7 @@ static slc_label_page *new_page(slc_label_job *job, const slc_flow_item *item)
                              .depth = 1,
                              .threshold = result->threshold,
                              .components = result->n_labels,
+                             .filtered = result->filtered,
                              .seconds = result->seconds};
     return page;
 }

@@ -41,7 +41,7 @@ static int check_intensity(const slc_label_job *job, const slc_label_options *op
     if (options->intensity != NULL && job->n_inputs > 1) {
         return slc_cli_wrong(COMMAND, "--intensity goes with one label image, not with %d", job->n_inputs);
     }
-    if (options->intensity != NULL && chosen && (options->features & greys) == 0) {
+    if (options->intensity != NULL && chosen && options->filter == NULL && (options->features & greys) == 0) {
         return slc_cli_wrong(COMMAND, "--intensity is for the features grey and spread, which are not in "
                                       "--features");
     }
@@ -56,6 +56,10 @@ static int check_intensity(const slc_label_job *job, const slc_label_options *op
 /* Streams see no label image. */
 static int check_stream(const slc_label_options *options)
 {
+    const char *word = options->filter != NULL ? "filter" : options->largest > 0 ? "largest" : NULL;
+    if (options->stream && word != NULL) {
+        return slc_cli_wrong(COMMAND, "--stream does not go with --%s, which needs the label image", word);
+    }
     for (uint32_t flag = SLC_IMAGE_ALL + 1; flag <= SLC_IMAGE_MEASURES && options->stream; flag <<= 1) {
         if (options->features != SLC_IMAGE_MEASURES && (options->features & flag) != 0) {
             return slc_cli_wrong(COMMAND, "--stream has no feature '%s', which needs the label image",

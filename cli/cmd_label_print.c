@@ -10,9 +10,9 @@
 
 #define PAGE(member) FIELD(slc_label_page, member)
 static const slc_cli_field numbers[] = {
-    {"threshold", PAGE(threshold)}, {"components", PAGE(components)}, {"foreground", PAGE(foreground)},
-    {"largest", PAGE(largest)},     {"seconds", PAGE(seconds)},       {"warning", PAGE(warning)},
-    {"fault", PAGE(fault)},
+    {"threshold", PAGE(threshold)},   {"components", PAGE(components)}, {"filtered", PAGE(filtered)},
+    {"foreground", PAGE(foreground)}, {"largest", PAGE(largest)},       {"seconds", PAGE(seconds)},
+    {"warning", PAGE(warning)},       {"fault", PAGE(fault)},
 };
 
 static const slc_cli_line checksum_line = {"checksum", "{checksum}", NULL};
@@ -60,7 +60,10 @@ static bool print_tree(const slc_label_job *job)
         {"%", 8, "{.percent|.2f}", "!fault"},
         {"largest", 12, "{largest}", "!fault"},
         {"time [ms]", 10, "{.ms|.3f}", "!fault"},
+        {"left out", 9, "{filtered}", "!fault"},
     };
+    const bool filters = options->filter != NULL || options->largest > 0;
+    const size_t n_columns = sizeof columns / sizeof *columns - (filters ? 0 : 1);
     const bool gpu = slc_label_on_gpu(options->device);
     slc_cli_tree tree = slc_cli_tree_new("label");
     slc_cli_put(&tree, "version", slc_version());
@@ -81,6 +84,10 @@ static bool print_tree(const slc_label_job *job)
     slc_cli_put(&tree, "connectivity", options->connectivity);
     put_rule(&tree, job);
     slc_cli_put(&tree, "inverse", options->inverse);
+    if (filters) {
+        slc_cli_put(&tree, "filter", options->filter != NULL ? options->filter : "");
+        slc_cli_put(&tree, "largest", options->largest);
+    }
     slc_cli_put(&tree, "stream", options->stream);
     slc_cli_put(&tree, "partial", job->partial);
     slc_cli_put(&tree, "warnings", job->warnings);
@@ -93,7 +100,7 @@ static bool print_tree(const slc_label_job *job)
     if (options->json) {
         return slc_cli_tree_print_json(&tree);
     }
-    slc_cli_print_table(&tree, "pages", " ", columns, sizeof columns / sizeof *columns);
+    slc_cli_print_table(&tree, "pages", " ", columns, n_columns);
     slc_cli_print_lines(&tree, "", &checksum_line, 1);
     slc_cli_tree_clear(&tree);
     return true;
@@ -101,14 +108,19 @@ static bool print_tree(const slc_label_job *job)
 
 static void print_note(const slc_label_job *job)
 {
-    uint64_t components = 0;
+    uint64_t components = 0, filtered = 0;
     double seconds = 0;
     for (size_t i = 0; i < job->n_pages; i++) {
         components += job->pages[i].components;
+        filtered += job->pages[i].filtered;
         seconds += job->pages[i].seconds;
     }
     slc_cli_say("label", "%" PRIu64 " component%s on %zu page%s, labelled in %.3f ms", components,
                 components == 1 ? "" : "s", job->n_pages, job->n_pages == 1 ? "" : "s", 1e3 * seconds);
+    if (job->options->filter != NULL || job->options->largest > 0) {
+        slc_cli_say("label", "%" PRIu64 " component%s left out by --filter or --largest", filtered,
+                    filtered == 1 ? " was" : "s were");
+    }
 }
 
 bool slc_label_print(const slc_label_job *job, bool has_files)

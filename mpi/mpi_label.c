@@ -44,6 +44,8 @@ static int check_options(const slc_label_options *options)
     const char *word = options->preview != NULL                                          ? "--preview"
                        : options->stream                                                 ? "--stream"
                        : options->device_memory > 0 || slc_label_on_gpu(options->device) ? "--device"
+                       : options->filter != NULL                                         ? "--filter"
+                       : options->largest > 0                                            ? "--largest"
                        : options->labels                                                 ? "--labels"
                        : options->part.word != NULL                                      ? "--part"
                                                     : slc_label_mask_word(options);

@@ -212,6 +212,11 @@ typedef struct slc_flow_image_setup {
      * page of a single input; NULL: none, and no features of grey values (SLC_ERR_USAGE). */
     bool regions;
     const char *intensity;
+    /* Components for which this holds are kept, "area>=20 && solidity>0.9": any columns of components, up to
+     * 16 terms with commas or && between; of these the `largest` with most pixels (0: all), of equal ones the
+     * first. The others become background; labels, but those of regions, are numbered anew. NULL: all. */
+    const char *filter;
+    uint32_t largest;
 } slc_flow_image_setup;
 typedef struct slc_flow_image_result {
     slc_image image;                 /* the page, with memory of the item's */
@@ -221,7 +226,8 @@ typedef struct slc_flow_image_result {
     slc_image_components components; /* the columns of config.features, which may be any; one event */
     uint32_t *labels;                /* with setup.labels: width · height, else NULL */
     uint32_t n_labels;
-    double seconds; /* labelling alone, and making the foreground of setup.mask */
+    uint32_t filtered; /* components that setup.filter and setup.largest left out */
+    double seconds;    /* labelling alone, and making the foreground of setup.mask */
 } slc_flow_image_result;
 SLC_API extern const slc_flow_chain slc_flow_image;
 

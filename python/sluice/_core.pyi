@@ -121,6 +121,7 @@ class VeloBatch(Batch):
 class PageBatch(Batch):
     components: Components
     n_components: int
+    n_filtered: int
     threshold: float
     image: Array
     labels: NDArray[np.int32]
@@ -239,6 +240,8 @@ def image_run(
     rule: tuple[Any, ...],
     mask: Image | None,
     max_hole: int,
+    filter: str | None,
+    largest: int,
     /,
 ) -> Reader[PageBatch]: ...
 

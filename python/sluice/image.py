@@ -174,12 +174,20 @@ def remove_small(image: Any, min_area: int, *, connectivity: int = 8, threshold:
     return kept
 
 
-def largest(image: Any, *, connectivity: int = 8, threshold: float | None = None, threads: int = 1) -> NDArray[np.bool_]:
-    """The component (h, w) with most pixels, of several the first in raster order; nothing of an image without foreground."""
+def largest(
+    image: Any, k: int = 1, *, connectivity: int = 8, threshold: float | None = None, threads: int = 1
+) -> NDArray[np.bool_]:
+    """The ``k`` components (h, w) with most pixels, of equal ones the first in raster order; nothing of an image without foreground."""
+    import numpy as np
+
     labels, columns = components(
         image, features=("area",), labels=True, connectivity=connectivity, threshold=threshold, threads=threads
     )
-    kept: NDArray[np.bool_] = labels == (int(columns.area.argmax()) + 1 if columns.n_rows > 0 else -1)
+    if k < 1:
+        raise UsageError(f"k is to be 1 or more, not {k}")
+    keeps = np.zeros(columns.n_rows + 1, np.bool_)
+    keeps[1 + np.argsort(-columns.area.astype(np.int64), kind="stable")[:k]] = True
+    kept: NDArray[np.bool_] = keeps[labels]
     return kept
 
 
@@ -196,6 +204,8 @@ def run(
     min_area: int = 0,
     max_area: int | None = None,
     border: Literal["any", "inside", "touching"] = "any",
+    filter: str | None = None,
+    largest: int = 0,
     features: Sequence[str] = ("area", "box", "first", "centroid"),
     labels: bool = False,
     threads: int = 1,
@@ -206,10 +216,12 @@ def run(
 ) -> Reader[PageBatch]:
     """Labels the pages of image files, as ``sluice label`` does, whose checksum the reader's is for the same settings and features.
 
-    Each batch is a page, in the order of the files: ``components``, ``n_components``, ``threshold``, ``image`` (the page, copied),
+    Each batch is a page, in the order of the files: ``components``, ``n_components``, ``n_filtered``, ``threshold``, ``image`` (the page, copied),
     and with ``labels=True`` ``labels`` (h, w) int32. ``threshold`` is a number, which pixels at or above it reach (None: 1), or "otsu": found for
     each page, or as ``hysteresis``, ``local``, ``mask`` and ``fill_holes`` what :func:`foreground` has. ``threads`` (0: one for each processor) are shared by files, or are those inside the labeller of a single one. Other
-    arguments are those of :func:`components`; those of reading are as in ``sluice.velo.open``: what is to be told of pages is one
+    arguments are those of :func:`components`; ``features`` are those of :func:`measure`, too. ``filter`` keeps components for which all terms
+    hold, "area>=20 && solidity>0.9" (any column, up to 16 with commas or &&), and ``largest`` of these as many with most pixels: others become
+    background, and are counted in ``n_filtered``. Those of reading are as in ``sluice.velo.open``: what is to be told of pages is one
     ``DamageWarning`` at the end of their file, and a file that cannot be read (further) is an error, after which the next one comes.
     """
     found = isinstance(threshold, str)
@@ -237,6 +249,8 @@ def run(
         rule,
         mask,
         _holes(fill_holes),
+        filter,
+        largest,
     )
 
 

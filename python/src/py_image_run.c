@@ -21,6 +21,7 @@ typedef struct run_setup {
     uint64_t told,
         without; /* pages of the input at hand of which there is something to tell; without a threshold */
     char first[512];
+    char filter[1024];
 } run_setup;
 
 static const void *find_components(const running *r, const slc_flow_item *item, const slc_schema **schema)
@@ -91,6 +92,9 @@ static PyObject *attribute(core_state *state, PyObject *owner, const running *r,
     if (strcmp(name, "n_components") == 0) {
         return PyLong_FromUnsignedLong(result->n_labels);
     }
+    if (strcmp(name, "n_filtered") == 0) {
+        return PyLong_FromUnsignedLong(result->filtered);
+    }
     if (strcmp(name, "threshold") == 0) {
         return PyFloat_FromDouble(result->fault != NULL ? (double)NAN : result->threshold);
     }
@@ -115,7 +119,7 @@ static void free_setup(void *at)
     free(setup);
 }
 
-static const char *const page_names[] = {"image", "labels", "n_components", "threshold", NULL};
+static const char *const page_names[] = {"image", "labels", "n_components", "n_filtered", "threshold", NULL};
 static const core_chain image_chain = {.flow = &slc_flow_image,
                                        .groups = page_groups,
                                        .faults = no_faults,
@@ -125,9 +129,20 @@ static const core_chain image_chain = {.flow = &slc_flow_image,
                                        .attribute = attribute,
                                        .names = page_names};
 
-enum { COMMON, FEATURES = COMMON + 1 + SETUP_ARGUMENTS, LABELS, OTSU, RULE, MASK, MAX_HOLE, ARGUMENTS };
-static const char *const names[ARGUMENTS] = {"common", SETUP_NAMES, "features", "labels",
-                                             "otsu",   "rule",      "mask",     "fill_holes"};
+enum {
+    COMMON,
+    FEATURES = COMMON + 1 + SETUP_ARGUMENTS,
+    LABELS,
+    OTSU,
+    RULE,
+    MASK,
+    MAX_HOLE,
+    FILTER,
+    LARGEST,
+    ARGUMENTS
+};
+static const char *const names[ARGUMENTS] = {"common", SETUP_NAMES, "features",   "labels", "otsu",
+                                             "rule",   "mask",      "fill_holes", "filter", "largest"};
 
 /* What the threshold alone does not say. */
 static bool take_mask(core_state *state, PyObject *const *values, run_setup *setup)
@@ -151,6 +166,27 @@ static bool take_mask(core_state *state, PyObject *const *values, run_setup *set
     return true;
 }
 
+/* Which components are kept. */
+static bool take_keep(core_state *state, PyObject *const *values, run_setup *setup)
+{
+    uint64_t largest = 0;
+    Py_ssize_t n = 0;
+    const char *text = values[FILTER] == Py_None ? "" : PyUnicode_AsUTF8AndSize(values[FILTER], &n);
+    if (text == NULL || (size_t)n >= sizeof setup->filter || memchr(text, 0, (size_t)n) != NULL) {
+        PyErr_Clear();
+        PyErr_Format(state->usage_error, "filter is to be terms as 'area>=20 && solidity>0.9', not %R",
+                     values[FILTER]);
+        return false;
+    }
+    memcpy(setup->filter, text, (size_t)n + 1);
+    setup->flow.filter = values[FILTER] != Py_None ? setup->filter : NULL;
+    if (!core_take_u64(state, values[LARGEST], "largest", UINT32_MAX, &largest)) {
+        return false;
+    }
+    setup->flow.largest = (uint32_t)largest;
+    return true;
+}
+
 static bool take_setup(core_state *state, PyObject *const *values, run_setup *setup)
 {
     if (!core_setup_take(state, values + 1, &setup->asked) ||
@@ -163,7 +199,7 @@ static bool take_setup(core_state *state, PyObject *const *values, run_setup *se
     setup->schema = slc_image_components_schema(setup->config.features, setup->columns);
     setup->flow.config = &setup->config;
     setup->flow.inverse = setup->asked.inverse;
-    return take_mask(state, values, setup);
+    return take_mask(state, values, setup) && take_keep(state, values, setup);
 }
 
 /* image_run(common, connectivity …, features, labels, otsu): see sluice.image.run. */

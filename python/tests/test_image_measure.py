@@ -154,6 +154,31 @@ def test_refused():
         sluice.image.components(labels.astype(np.uint8), features=("hull",))
 
 
+def test_run_keeps(tmp_path):
+    image = (np.random.default_rng(9).random((60, 80)) < 0.4).astype(np.uint8)
+    path = tmp_path / "image.npy"
+    np.save(path, image)
+    labels, n = sluice.image.label(image)
+    every = sluice.image.measure(labels, features=("area", "hull"))
+    keeps = (every.area >= 4) & (every.area / every.convex_area > 0.7)
+    (page,) = sluice.image.run(path, filter="area>=4 && solidity>0.7", features=("area", "label"), labels=True)
+    numbers = np.concatenate([[0], np.where(keeps, np.cumsum(keeps), 0)])
+    assert (page.labels == numbers[labels]).all() and page.components.area.tolist() == every.area[keeps].tolist()
+    assert page.components.label.tolist() == list(range(1, keeps.sum() + 1))
+    assert (page.n_components, page.n_filtered) == (keeps.sum(), n - keeps.sum())
+    for k in (1, 2, 1000):
+        (page,) = sluice.image.run(path, largest=k, labels=True)
+        order = np.argsort(-every.area.astype(np.int64), kind="stable")[:k] + 1
+        assert ((page.labels > 0) == np.isin(labels, order)).all()
+        assert (sluice.image.largest(image, k) == (page.labels > 0)).all()
+    with pytest.raises(sluice.UsageError, match="have no column 'colour'"):
+        list(sluice.image.run(path, filter="colour>3"))
+    with pytest.raises(sluice.UsageError, match="filter is to be terms"):
+        sluice.image.run(path, filter=3)
+    with pytest.raises(sluice.UsageError, match="k is to be 1 or more"):
+        sluice.image.largest(image, 0)
+
+
 def test_run(tmp_path):
     image = np.random.default_rng(8).integers(0, 4, (50, 70)).astype(np.uint8)
     path = tmp_path / "image.npy"

@@ -71,6 +71,7 @@ def test_pages_are_those_of_open_and_label(files):
             "image",
             "labels",
             "n_components",
+            "n_filtered",
             "threshold",
         }
     (batch,) = module.run(str(files[3]))

@@ -4,6 +4,9 @@
 #include <sluice/image_analyse.h>
 
 #include "base/columns.h"
+#include "image/image_features.h"
+
+#include <string.h>
 
 const char *slc_image_type_name(slc_image_type type)
 {
@@ -94,6 +97,16 @@ static const uint32_t brought_by[SLC_IMAGE_COLUMNS] = {
     SLC_IMAGE_HULL,     SLC_IMAGE_FERET,   SLC_IMAGE_FERET,     SLC_IMAGE_FERET,  SLC_IMAGE_CROFTON,
     SLC_IMAGE_CROFTON,  SLC_IMAGE_CROFTON, SLC_IMAGE_SPREAD,    SLC_IMAGE_SPREAD,
 };
+
+uint32_t slc_image_feature_of(const char *column)
+{
+    for (size_t i = 0; i < SLC_IMAGE_COLUMNS; i++) {
+        if (strcmp(all_columns[i].name, column) == 0) {
+            return brought_by[i];
+        }
+    }
+    return 0;
+}
 
 slc_schema slc_image_components_schema(uint32_t features, slc_column columns[SLC_IMAGE_COLUMNS])
 {

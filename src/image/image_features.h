@@ -46,6 +46,9 @@ void slc_image_features_mean(const uint64_t *sum, const uint64_t *area, size_t n
 void slc_image_features_merge(uint32_t features, slc_image_components *components, size_t into, size_t from,
                               slc_image_type grey_type);
 
+/* The feature that brings the column of that name; 0: there is none. */
+uint32_t slc_image_feature_of(const char *column);
+
 /* The sums that derived features are made of: what has to be summed for `features`, as flags. */
 uint32_t slc_image_features_needed(uint32_t features);
 

@@ -7,6 +7,7 @@
 #include "image/image_mask_part.h"
 #include "io/image/io_image_source.h"
 #include "run/run_devices.h"
+#include "run/run_flow_image_keep.h"
 #include "simd/simd_checksum.h"
 
 #include <sluice/image_measure.h>
@@ -28,8 +29,9 @@ typedef struct page {
     slc_error why;  /* of a fault */
     uint8_t *mask;  /* rows of bits: the page's foreground by setup.mask */
     size_t mask_capacity;
-    slc_column columns[SLC_IMAGE_COLUMNS];
-    slc_schema schema;
+    slc_column columns[SLC_IMAGE_COLUMNS], found_columns[SLC_IMAGE_COLUMNS];
+    slc_schema schema, found_schema;
+    slc_image_components found; /* of which some are kept */
 } page;
 
 /* A labeller is opened anew where the threshold differs from that of the page before, and for a page that
@@ -38,7 +40,8 @@ typedef struct page {
 typedef struct worker {
     slc_image_label_config config;
     slc_image_labeller *labeller;
-    size_t width, height;             /* reserved */
+    size_t width, height; /* reserved */
+    slc_flow_image_keep keep;
     char device[SLC_RUN_DEVICE_ROOM]; /* config.exec.device of a GPU: a labeller may be opened anew */
 } worker;
 
@@ -71,7 +74,8 @@ static slc_status reserve(worker *w, const slc_image *image, double threshold, s
 /* Are there features that are measured on the label image? Then all are. */
 static bool is_measured(const slc_flow_image_setup *setup)
 {
-    return setup->regions || (setup->config->features & ~(uint32_t)SLC_IMAGE_ALL) != 0;
+    return setup->regions || setup->filter != NULL || setup->largest > 0 ||
+           (setup->config->features & ~(uint32_t)SLC_IMAGE_ALL) != 0;
 }
 
 static void close_worker(void *chain)
@@ -111,9 +115,9 @@ static uint32_t count_workers(const void *setup, const slc_flow_config *config)
 }
 
 static slc_status check_measured(const slc_flow_image_setup *setup, const slc_flow_config *config,
-                                 slc_error *error)
+                                 uint32_t features, slc_error *error)
 {
-    const bool grey = (setup->config->features & (SLC_IMAGE_GREY | SLC_IMAGE_SPREAD)) != 0;
+    const bool grey = (features & (SLC_IMAGE_GREY | SLC_IMAGE_SPREAD)) != 0;
     if (setup->pages_alone) {
         return slc_fail(error, SLC_ERR_USAGE, "pages alone have no features of label images");
     }
@@ -154,7 +158,8 @@ static slc_status open_worker(const void *setup, const slc_flow_config *config, 
                                                      : status;
     const bool later = on_gpu(w->config.exec.device) && config->worker > 0;
     if (status == SLC_OK && is_measured(image)) {
-        status = check_measured(image, config, error);
+        status = slc_flow_image_keep_open(&w->keep, image, error);
+        status = status == SLC_OK ? check_measured(image, config, w->keep.features, error) : status;
         w->config.features = 0;
     }
     if (status == SLC_OK && !image->pages_alone && !image->regions && !later) {
@@ -173,6 +178,7 @@ static void close_page(slc_flow_item *item)
     page *p = item->result;
     slc_columns_clear(&p->schema, &p->result.components);
     slc_io_images_close(p->source);
+    slc_columns_clear(&p->found_schema, &p->found);
     free(p->result.labels);
     free(p->mask);
     free(p->pixels);
@@ -331,18 +337,24 @@ static slc_status label_page(worker *w, page *p, const slc_flow_image_setup *set
 }
 
 /* Features of labels, and of the page's values, or of a label image of its own those of another file. */
-static slc_status measure_page(page *p, const slc_flow_image_setup *setup, const slc_image *labels,
-                               const slc_image *grey, slc_error *error)
+static slc_status measure_page(const worker *w, page *p, const slc_flow_image_setup *setup,
+                               const slc_image *labels, const slc_image *grey, slc_error *error)
 {
     slc_flow_image_result *result = &p->result;
     slc_image_measure_config config;
     slc_image_measure_config_default(&config);
-    config.features = setup->config->features;
+    config.features = w->keep.features;
     config.connectivity = setup->inverse ? 12 - setup->config->connectivity : setup->config->connectivity;
-    slc_columns_reset(&result->components);
+    slc_image_components *found = w->keep.some ? &p->found : &result->components;
+    p->found_schema = slc_image_components_schema(config.features, p->found_columns);
+    slc_columns_reset(found);
     const double began = slc_clock_seconds();
-    const slc_status status = slc_image_measure(&config, labels, grey, &result->components, error);
+    slc_status status = slc_image_measure(&config, labels, grey, found, error);
+    if (status == SLC_OK && w->keep.some) {
+        status = slc_flow_image_keep_run(&w->keep, found, &p->schema, result, error);
+    }
     result->seconds += slc_clock_seconds() - began;
+    result->n_labels = (uint32_t)result->components.head.size;
     return status;
 }
 
@@ -363,21 +375,22 @@ static uint32_t label_at(const slc_image *image, size_t x, size_t y)
     }
 }
 
-/* A page that is a label image, whose labels have been found to be of up to 32 bits. */
-static slc_status run_regions(page *p, const slc_flow_image_setup *setup, slc_error *error)
+/* A page that is a label image. */
+static slc_status run_regions(const worker *w, page *p, const slc_flow_image_setup *setup, slc_error *error)
 {
     const slc_image *image = &p->result.image;
     p->result.fault = NULL;
     p->result.threshold = (double)NAN;
-    slc_status status = measure_page(p, setup, image, setup->intensity != NULL ? &p->grey : NULL, error);
-    p->result.n_labels = (uint32_t)p->result.components.head.size;
-    status = status == SLC_OK && setup->labels ? make_labels(p, error) : status;
+    /* Labels beyond 32 bits are found by who measures; what is kept of the others is known then. */
+    slc_status status = setup->labels ? make_labels(p, error) : SLC_OK;
     for (size_t y = 0; y < image->height && status == SLC_OK && setup->labels; y++) {
         for (size_t x = 0; x < image->width; x++) {
             p->result.labels[y * image->width + x] = label_at(image, x, y);
         }
     }
-    return status;
+    return status == SLC_OK
+               ? measure_page(w, p, setup, image, setup->intensity != NULL ? &p->grey : NULL, error)
+               : status;
 }
 
 /* A page of nothing, so that those behind it keep their places. */
@@ -479,9 +492,9 @@ static slc_status run_page(void *chain, const void *setup, slc_flow_item *item, 
     page *p = item->result;
     p->schema = slc_image_components_schema(image->config->features, p->columns);
     p->result.seconds = 0;
-    p->result.n_labels = 0;
+    p->result.n_labels = p->result.filtered = 0;
     if (image->regions) {
-        const slc_status status = run_regions(p, image, error);
+        const slc_status status = run_regions(w, p, image, error);
         if (status == SLC_OK) {
             sum_page(p, item);
         }
@@ -514,7 +527,7 @@ static slc_status run_page(void *chain, const void *setup, slc_flow_item *item, 
                                     .height = p->result.image.height,
                                     .stride = (ptrdiff_t)(p->result.image.width * sizeof(uint32_t)),
                                     .type = SLC_IMAGE_U32};
-            status = measure_page(p, image, &made, &p->result.image, error);
+            status = measure_page(w, p, image, &made, &p->result.image, error);
         }
     }
     if (status == SLC_OK) {

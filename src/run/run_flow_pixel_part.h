@@ -6,6 +6,7 @@
 #ifndef SLUICE_RUN_FLOW_PIXEL_PART_H
 #define SLUICE_RUN_FLOW_PIXEL_PART_H
 
+#include "base/columns_filter.h"
 #include "io/pixel/io_pixel_source.h"
 #include "simd/simd_checksum.h"
 
@@ -13,26 +14,6 @@
 #include <sluice/run_flow.h>
 
 enum { SLC_PIXEL_PIECE = 1 << 16 }; /* pixels that are read at once */
-
-typedef enum slc_pixel_comparison {
-    SLC_PIXEL_AT_LEAST,
-    SLC_PIXEL_AT_MOST,
-    SLC_PIXEL_ABOVE,
-    SLC_PIXEL_BELOW,
-    SLC_PIXEL_IS,
-    SLC_PIXEL_NOT
-} slc_pixel_comparison;
-typedef struct slc_pixel_term {
-    slc_column column;
-    slc_pixel_comparison comparison;
-    double value;
-    bool is_kev; /* the column is in eV */
-} slc_pixel_term;
-enum { SLC_PIXEL_TERMS = 16 };
-typedef struct slc_pixel_filter {
-    uint32_t n;
-    slc_pixel_term term[SLC_PIXEL_TERMS];
-} slc_pixel_filter;
 
 /* A trigger that may still get clusters. Eras are between a clock's being set back and the next. */
 typedef struct slc_pixel_shot {
@@ -83,7 +64,7 @@ typedef struct slc_pixel_input {
     slc_checksum_pieces *summed; /* of the stream, which is one event */
     bool fixed;                  /* the size of the sensor is known */
     uint32_t width, height;      /* where it is not */
-    slc_pixel_filter filter;
+    slc_columns_filter filter;
     slc_pixel_shots shots;
     slc_flow_pixel_totals totals;
 } slc_pixel_input;
@@ -143,8 +124,8 @@ slc_status slc_pixel_run_stream(slc_pixel_input *in, slc_pixel_piece *piece, slc
  * tells how many are gone; `energies`: there is
  * energy_kev, of mass; row `kept` becomes row `row`. */
 slc_status slc_pixel_filter_parse(const char *text, const slc_schema *schema, bool energies,
-                                  slc_pixel_filter *filter, slc_error *error);
-uint64_t slc_pixel_filter_run(const slc_pixel_filter *filter, const slc_schema *schema,
+                                  slc_columns_filter *filter, slc_error *error);
+uint64_t slc_pixel_filter_run(const slc_columns_filter *filter, const slc_schema *schema,
                               slc_pixel_clusters *clusters);
 void slc_pixel_keep_row(const slc_schema *schema, slc_pixel_clusters *clusters, size_t row, size_t kept);
 
