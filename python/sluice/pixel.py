@@ -34,8 +34,9 @@ from ._core import (
     pixel_stream_finish,
     pixel_stream_open,
     pixel_stream_push,
+    pixel_write_mask,
 )
-from ._flow import OnFault, Paths, Progress, common
+from ._flow import OnFault, Paths, Progress, common, keep_inputs, listed
 
 if TYPE_CHECKING:
     import numpy as np
@@ -43,7 +44,7 @@ if TYPE_CHECKING:
 
     from ._core import ClustersBatch, PixelsBatch
 
-__all__ = ["FEATURES", "KINDS", "Stream", "cluster", "open", "open_clusters"]
+__all__ = ["FEATURES", "KINDS", "Stream", "cluster", "open", "open_clusters", "write_mask"]
 
 #: What can be asked for of clusters.
 FEATURES = ("size", "box", "centroid", "mass", "weighted", "times", "largest", "peak", "squared", "shape", "kind")
@@ -267,7 +268,10 @@ def open_clusters(
     Times are ticks (an integer), seconds (a float), or texts as "100ns", "64ticks"; seconds need a file that tells how long a
     tick is, or ``tick_seconds``. ``max_open``: pixels of a stream that can be waiting (0: 2^20), some 200 bytes each.
     ``features``: by default size, box, centroid, mass, weighted and times. ``shape``: (height, width); pixels outside are left out and counted. The others are
-    as for :func:`cluster`; ``threads`` are for frames.
+    as for :func:`cluster`; ``threads`` are for frames, and of a stream two, of which one puts pixels in order and the other joins them.
+
+    A name may also be "tcp://HOST:PORT", "tcp-listen://ADDR:PORT" or "udp://ADDR:PORT": raw Timepix from the network, until the connection
+    ends or the reader is closed.
 
     ``filter``: clusters for which all terms hold are kept, "size>=3,mass>50": columns of clusters, each with >=, <=, >, <, = or !=
     and a number. ``labels`` count the others, too.
@@ -308,6 +312,27 @@ def open_clusters(
         *_places(layout, chips, mask, calibration, timewalk, column_phase),
         filter,
     )
+
+
+def write_mask(
+    paths: Paths,
+    output: str | os.PathLike[str],
+    *,
+    mask: str | os.PathLike[str] | None = None,
+    shape: tuple[int, int] | None = None,
+) -> dict[str, int]:
+    """Finds hot pixels, those with far more hits than chance allows beside those around them, and writes them as a mask to ``output``,
+    a line of x and y each, with those of ``mask``, whose hits are not looked at. All files are counted together. ``shape``: as for
+    :func:`open`.
+
+    Gives ``pixels`` (how many are hot), ``hits`` (theirs), ``masked`` (pixels in the file), ``judged`` (hits that were counted), ``x`` and
+    ``y`` (of the hottest). The same as ``sluice cluster --write-mask``.
+    """
+    names = tuple(os.fsencode(path) for path in listed(paths))
+    keep_inputs(output, names)
+    height, width = (0, 0) if shape is None else shape
+    found = pixel_write_mask(names, os.fsencode(output), b"" if mask is None else os.fsencode(mask), height, width)
+    return dict(zip(("pixels", "hits", "masked", "judged", "x", "y"), found))
 
 
 class Stream:

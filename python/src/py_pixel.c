@@ -444,6 +444,7 @@ static PyObject *pixel_cluster(PyObject *module, PyObject *const *arguments, Py_
 PyMethodDef core_pixel_functions[] = {FAST(pixel_cluster),
                                       FAST(pixel_open),
                                       FAST(pixel_open_clusters),
+                                      {"pixel_write_mask", pixel_write_mask, METH_VARARGS, NULL},
                                       FAST(pixel_stream_open),
                                       FAST(pixel_stream_push),
                                       {"pixel_stream_finish", pixel_stream_finish, METH_O, NULL},

@@ -92,7 +92,8 @@ enum { PIXEL_LAYOUT, PIXEL_CHIPS, PIXEL_MASK, PIXEL_CALIBRATION, PIXEL_TIMEWALK,
 bool pixel_take_places(core_state *state, PyObject *const *values, pixel_setup *s);
 PyObject *pixel_about(const slc_io_pixels_info *about);
 
-/* py_pixel_flow.c, py_pixel_read.c */
+/* py_pixel_flow.c, py_pixel_mask.c, py_pixel_read.c */
+PyObject *pixel_write_mask(PyObject *module, PyObject *arguments);
 PyObject *pixel_open(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
 PyObject *pixel_open_clusters(PyObject *module, PyObject *const *arguments, Py_ssize_t n);
 /* py_pixel_stream.c */

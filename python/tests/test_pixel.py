@@ -6,6 +6,7 @@ from __future__ import annotations
 import gc
 import json
 import os
+import socket
 import subprocess
 import threading
 import warnings
@@ -55,6 +56,50 @@ def test_beside_scipy(kind):
         assert all((mixed[name] == columns[name]).all() for name in columns if name != "largest")
     with pytest.raises(ValueError, match="read-only"):
         columns.mass[0] = 1
+
+
+def test_hot_pixels(tmp_path):
+    rng = np.random.default_rng(3)
+    x, y = rng.integers(0, 64, 20000), rng.integers(0, 64, 20000)
+    x[::20], y[::20] = 7, 9
+    path, ours, theirs = tmp_path / "list.csv", tmp_path / "ours.txt", tmp_path / "theirs.txt"
+    path.write_text("x,y\n" + "".join(f"{a},{b}\n" for a, b in zip(x, y)))
+    found = sluice.pixel.write_mask(path, ours)
+    assert found["pixels"] == 1 and (found["x"], found["y"]) == (7, 9) and found["hits"] == ((x == 7) & (y == 9)).sum()
+    made = told(path, "--write-mask", theirs)["hot"]
+    assert ours.read_text() == theirs.read_text() and made["hits"] == found["hits"] and made["judged"] == found["judged"] == 20000
+    again = sluice.pixel.write_mask([path, path], ours, mask=theirs)
+    assert again["pixels"] == 0 and again["masked"] == 1 and "7" in ours.read_text()
+    with pytest.raises(OSError, match="nowhere"):
+        sluice.pixel.write_mask(tmp_path / "nowhere", ours)
+
+
+def test_two_threads(files):
+    _, stream = files
+    one, two = (
+        [batch.clusters for batch in sluice.pixel.open_clusters(stream, time_window=64, tick_seconds=1.5625e-9, threads=n)] for n in (1, 2)
+    )
+    for name in ("size", "mass", "first_time", "centroid_x"):
+        assert (np.concatenate([part[name] for part in one]) == np.concatenate([part[name] for part in two])).all()
+
+
+def test_network():
+    """The same words as in a file, from a connection."""
+    words = np.arange(100, dtype=np.uint64)
+    packets = (np.uint64(0xB) << np.uint64(60)) | (words << np.uint64(30)) | (np.uint64(20) << np.uint64(20))
+    data = b"TPX3\0\0" + (800).to_bytes(2, "little") + packets.tobytes()
+    with socket.create_server(("127.0.0.1", 0)) as server:
+
+        def serve():
+            with server.accept()[0] as other:
+                for at in range(0, len(data), 13):
+                    other.sendall(data[at : at + 13])
+
+        thread = threading.Thread(target=serve)
+        thread.start()
+        batches = list(sluice.pixel.open_clusters(f"tcp://127.0.0.1:{server.getsockname()[1]}"))
+        thread.join()
+    assert sum(int(batch.clusters["size"].sum()) for batch in batches) == 100
 
 
 def test_images_and_radius():

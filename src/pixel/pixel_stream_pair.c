@@ -15,7 +15,7 @@ enum {
     JOBS = 64,
     BLOCKS = 32,
     ROWS = 2048,
-    BUSY = 4 /* with so many jobs before it the other thread has enough to do */
+    BUSY = 12 /* with so many jobs before it the other thread has enough to do */
 };
 
 typedef struct job {
