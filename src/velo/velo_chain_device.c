@@ -240,8 +240,8 @@ static slc_status join_hits(slc_velo_chain *chain, uint32_t n, slc_velo_hits *hi
         copy_hits(hits, is_own ? &own : &d->out, offset[e], rows);
         slc_columns_end_event(hits);
         if (!is_own) {
-            counts->pixels += d->out.pixels[e];
-            counts->isolated += d->out.isolated[e];
+            counts->pixels += d->out.sums[e] & SLC_VELO_CUDA_SUM;
+            counts->isolated += d->out.sums[e] >> SLC_VELO_CUDA_ISOLATED_AT & SLC_VELO_CUDA_SUM;
             counts->superpixels += counts->of_event[e];
         }
     }

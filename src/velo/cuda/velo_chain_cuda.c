@@ -141,9 +141,7 @@ static void lay_ended(carver *c, slc_velo_cuda_ended *to, size_t n)
 static void lay_events(carver *c, slc_velo_cuda_job *job, size_t events)
 {
     TAKE(c, job->flags, events);
-    TAKE(c, job->pixels, events);
-    TAKE(c, job->isolated, events);
-    TAKE(c, job->n_hits, events);
+    TAKE(c, job->sums, events);
     TAKE(c, job->hit_offset, events + 1);
     TAKE(c, job->track_offset, events + 1);
     TAKE(c, job->track_hit_offset, events + 1);
@@ -319,10 +317,8 @@ static slc_status send_batch(slc_velo_cuda *engine, const slc_velo_cuda_in *in, 
         send(&c, job->module, in->module, hits);
         return c.status;
     }
-    uint32_t *const zeroed[] = {job->pixels, job->isolated, job->n_hits};
-    for (size_t i = 0; i < sizeof zeroed / sizeof *zeroed && c.status == SLC_OK; i++) {
-        c.status = slc_cuda_fill(c.stream, zeroed[i], 0, n * sizeof *zeroed[i], error);
-    }
+    c.status = c.status == SLC_OK ? slc_cuda_fill(c.stream, job->sums, 0, n * sizeof *job->sums, error)
+                                  : c.status;
     send(&c, job->kind, in->kind, n);
     send(&c, job->sensor_begin, in->sensor_begin, ((size_t)n * SENSORS + 1) * sizeof *in->sensor_begin);
     send(&c, job->words, in->words, in->sensor_begin[(size_t)n * SENSORS] * sizeof *in->words);
@@ -371,8 +367,7 @@ static void lay_heads(carver *c, slc_velo_cuda_head **head, slc_velo_cuda_job *j
 {
     TAKE(c, *head, 1);
     TAKE(c, job->flags, events);
-    TAKE(c, job->pixels, events);
-    TAKE(c, job->isolated, events);
+    TAKE(c, job->sums, events);
     TAKE(c, job->hit_offset, events + 1);
     TAKE(c, job->track_offset, events + 1);
     TAKE(c, job->track_hit_offset, events + 1);
@@ -391,8 +386,7 @@ static slc_status fetch_heads(slc_velo_cuda *engine, uint32_t n, bool words, slc
     fetch(&back, head, job->head, sizeof *head);
     fetch(&back, host.flags, job->flags, n * sizeof *host.flags);
     if (words) {
-        fetch(&back, host.pixels, job->pixels, n * sizeof *host.pixels);
-        fetch(&back, host.isolated, job->isolated, n * sizeof *host.isolated);
+        fetch(&back, host.sums, job->sums, n * sizeof *host.sums);
     }
     fetch(&back, host.hit_offset, job->hit_offset, ((size_t)n + 1) * sizeof *host.hit_offset);
     fetch(&back, host.track_offset, job->track_offset, ((size_t)n + 1) * sizeof *host.track_offset);
@@ -404,8 +398,7 @@ static slc_status fetch_heads(slc_velo_cuda *engine, uint32_t n, bool words, slc
                                    .n_tracks = head->n_tracks,
                                    .n_track_hits = head->n_track_hits,
                                    .flags = host.flags,
-                                   .pixels = host.pixels,
-                                   .isolated = host.isolated,
+                                   .sums = host.sums,
                                    .hit_offset = host.hit_offset,
                                    .track_offset = host.track_offset,
                                    .track_hit_offset = host.track_hit_offset};

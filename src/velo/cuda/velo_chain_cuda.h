@@ -28,8 +28,9 @@ typedef struct slc_velo_cuda_in {
  * SLC_VELO_CUDA_WORDS it has no hits here, with SLC_VELO_CUDA_CROWDED hits and no tracks. */
 typedef struct slc_velo_cuda_out {
     uint32_t n_hits, n_tracks, n_track_hits;
-    const uint32_t *flags, *pixels, *isolated, *hit_offset, *track_offset, *track_hit_offset;
-    const float *x, *y, *z; /* of words alone, as the next three */
+    const uint32_t *flags, *hit_offset, *track_offset, *track_hit_offset;
+    const unsigned long long *sums; /* SLC_VELO_CUDA_ISOLATED_AT … */
+    const float *x, *y, *z;         /* of words alone, as the next three */
     const uint32_t *channel, *n_pixels;
     const uint8_t *module;
     const uint32_t *hit_begin, *track_n, *hit;

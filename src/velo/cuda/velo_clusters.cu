@@ -61,60 +61,68 @@ __device__ __forceinline__ uint32_t rank_of(const uint32_t *words, uint32_t begi
     return rank;
 }
 
-/* Of four sensors, that of word i. */
-__device__ __forceinline__ uint32_t sensor_of(const uint32_t *begin, uint32_t i)
+/* Where the words of four sensors begin, and end. */
+struct spans {
+    uint32_t at[5];
+};
+
+/* The sensor of word i. */
+__device__ __forceinline__ uint32_t sensor_of(const spans &s, uint32_t i)
 {
-    uint32_t k = 0;
-    for (uint32_t j = 1; j < 4; j++) {
-        k += i >= begin[j];
-    }
-    return k;
+    return (uint32_t)(i >= s.at[1]) + (uint32_t)(i >= s.at[2]) + (uint32_t)(i >= s.at[3]);
+}
+
+/* Without an index that is not known when compiling: variables stay in registers. */
+__device__ __forceinline__ uint32_t begin_of(const spans &s, uint32_t k)
+{
+    return k < 2 ? (k == 0 ? s.at[0] : s.at[1]) : (k == 2 ? s.at[2] : k == 3 ? s.at[3] : s.at[4]);
 }
 
 /* Has no sensor more words than are sorted here? */
-__device__ __forceinline__ bool are_few(const uint32_t *begin)
+__device__ __forceinline__ bool are_few(const spans &s)
 {
     bool few = true;
+#pragma unroll
     for (uint32_t k = 0; k < 4; k++) {
-        few = few && begin[k + 1] - begin[k] <= SORTED_MOST;
+        few = few && s.at[k + 1] - s.at[k] <= SORTED_MOST;
     }
     return few;
 }
 
 /* A module's words, sorted by address: where they are, or in `room`, where the detector did not send them so.
  */
-__device__ __forceinline__ const uint32_t *sorted_words(const uint32_t *words, const uint32_t *begin,
+__device__ __forceinline__ const uint32_t *sorted_words(const uint32_t *words, const spans &of,
                                                         uint32_t *room)
 {
     bool sorted = true;
-    for (uint32_t i = begin[0] + velo_lane(); i < begin[4]; i += 32) {
-        const bool follows = i > begin[sensor_of(begin, i)];
+    for (uint32_t i = of.at[0] + velo_lane(); i < of.at[4]; i += 32) {
+        const bool follows = i > begin_of(of, sensor_of(of, i));
         sorted = sorted && (!follows || (words[i - 1] & ADDRESS) <= (words[i] & ADDRESS));
     }
-    if (__all_sync(velo_all_lanes, sorted) || !are_few(begin)) {
+    if (__all_sync(velo_all_lanes, sorted) || !are_few(of)) {
         return words;
     }
-    for (uint32_t i = begin[0] + velo_lane(); i < begin[4]; i += 32) {
-        const uint32_t k = sensor_of(begin, i);
-        room[rank_of(words, begin[k], begin[k + 1], i, ADDRESS) - begin[0]] = words[i];
+    for (uint32_t i = of.at[0] + velo_lane(); i < of.at[4]; i += 32) {
+        const uint32_t k = sensor_of(of, i);
+        room[rank_of(words, begin_of(of, k), begin_of(of, k + 1), i, ADDRESS) - of.at[0]] = words[i];
     }
     __syncwarp();
-    return room - begin[0];
+    return room - of.at[0];
 }
 
 /* The nodes of a module's words; NODES + 1 where the words are not as they should be. */
-__device__ __forceinline__ uint32_t place_nodes(nodes_of_module &s, const uint32_t *words,
-                                                const uint32_t *begin, uint32_t *isolated)
+__device__ __forceinline__ uint32_t place_nodes(nodes_of_module &s, const uint32_t *words, const spans &of,
+                                                uint32_t *isolated)
 {
-    const uint32_t first = begin[0], end = begin[4];
+    const uint32_t first = of.at[0], end = of.at[4];
     uint32_t n = 0;
     *isolated = 0;
     for (uint32_t base = first; base < end; base += 32) {
         const uint32_t i = base + velo_lane();
         const bool valid = i < end;
         const uint32_t word = valid ? words[i] : 0;
-        const uint32_t sensor = sensor_of(begin, i);
-        const bool follows = valid && i > begin[sensor];
+        const uint32_t sensor = sensor_of(of, i);
+        const bool follows = valid && i > begin_of(of, sensor);
         const uint32_t address = word >> 8 & 0x7fffU, before = follows ? words[i - 1] >> 8 & 0x7fffU : 0;
         const uint32_t column = word >> 14 & 0x1ffU, row = word >> 8 & 0x3fU;
         const uint32_t pattern = word & PATTERN, lower = lower_part(pattern), upper = pattern & ~lower;
@@ -248,14 +256,14 @@ __device__ __forceinline__ uint32_t emit(const slc_velo_cuda_job &job, nodes_of_
 }
 
 /* Clusters of FPGAs, which are hits. False where one is beyond the sensor. */
-__device__ __forceinline__ bool take_centroids(const slc_velo_cuda_job &job, const uint32_t *begin,
-                                               uint32_t module, uint32_t bits, uint32_t to)
+__device__ __forceinline__ bool take_centroids(const slc_velo_cuda_job &job, const spans &of, uint32_t module,
+                                               uint32_t bits, uint32_t to)
 {
     const uint32_t column_at = 2 * bits + 8, used = (1U << (column_at + 10)) - 1;
     const float part = 1.0F / (float)(1U << bits);
-    bool sound = are_few(begin);
-    for (uint32_t i = begin[0] + velo_lane(); i < begin[4] && sound; i += 32) {
-        const uint32_t k = sensor_of(begin, i), word = job.words[i] & used, sensor = 4 * module + k;
+    bool sound = are_few(of);
+    for (uint32_t i = of.at[0] + velo_lane(); i < of.at[4] && sound; i += 32) {
+        const uint32_t k = sensor_of(of, i), word = job.words[i] & used, sensor = 4 * module + k;
         const uint32_t row_parts = word & ((1U << bits) - 1), row = word >> bits & 0xffU;
         const uint32_t rest = word >> (bits + 8), column_parts = rest & ((1U << bits) - 1);
         const uint32_t column = rest >> bits;
@@ -263,7 +271,7 @@ __device__ __forceinline__ bool take_centroids(const slc_velo_cuda_job &job, con
             sound = false;
             continue;
         }
-        const uint32_t at = to + rank_of(job.words, begin[k], begin[k + 1], i, used) - begin[0];
+        const uint32_t at = to + rank_of(job.words, begin_of(of, k), begin_of(of, k + 1), i, used) - of.at[0];
         const uint32_t fractions = (uint32_t)(column_parts > 0) << 27 | (uint32_t)(row_parts > 0) << 26;
         slc_velo_geometry_position(job.geometry, sensor, column, (float)column_parts * part, row,
                                    (float)row_parts * part, &job.raw_x[at], &job.raw_y[at], &job.raw_z[at]);
@@ -277,24 +285,24 @@ __device__ __forceinline__ void cluster_module(const slc_velo_cuda_job &job, nod
                                                uint32_t event, uint32_t module)
 {
     const uint32_t *begin = job.sensor_begin + (size_t)event * SLC_VELO_SENSORS + 4 * (size_t)module;
-    const uint32_t kind = job.kind[event], to = 2 * begin[0];
+    const spans of = {{begin[0], begin[1], begin[2], begin[3], begin[4]}};
+    const uint32_t kind = job.kind[event], to = 2 * of.at[0];
     uint32_t hits = 0, pixels = 0, isolated = 0;
     bool sound = true;
     if (kind == SLC_VELO_CUDA_SUPERPIXELS) {
-        const uint32_t *words = sorted_words(job.words, begin, job.raw_pixels + to);
-        const uint32_t n = place_nodes(s, words, begin, &isolated);
+        const uint32_t *words = sorted_words(job.words, of, job.raw_pixels + to);
+        const uint32_t n = place_nodes(s, words, of, &isolated);
         sound = n <= NODES && link_nodes(s, n);
         hits = sound ? emit(job, s, n, module, to, &pixels) : 0;
     } else if (kind != SLC_VELO_CUDA_LEFT) {
-        sound = take_centroids(job, begin, module, kind == SLC_VELO_CUDA_EIGHTHS ? 3 : 2, to);
-        hits = sound ? begin[4] - begin[0] : 0;
+        sound = take_centroids(job, of, module, kind == SLC_VELO_CUDA_EIGHTHS ? 3 : 2, to);
+        hits = sound ? of.at[4] - of.at[0] : 0;
     }
     (void)velo_sum_before(pixels, &pixels);
     if (velo_lane() == 0) {
         job.module_hits[(size_t)event * SLC_VELO_MODULES + module] = hits;
-        atomicAdd(&job.n_hits[event], hits);
-        atomicAdd(&job.pixels[event], pixels);
-        atomicAdd(&job.isolated[event], isolated);
+        atomicAdd(&job.sums[event], (unsigned long long)hits << SLC_VELO_CUDA_HITS_AT |
+                                        (unsigned long long)isolated << SLC_VELO_CUDA_ISOLATED_AT | pixels);
         if (!sound) {
             atomicOr(&job.flags[event], (uint32_t)SLC_VELO_CUDA_WORDS);
         }

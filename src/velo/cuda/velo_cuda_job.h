@@ -25,6 +25,9 @@ typedef enum slc_velo_cuda_kind {
     SLC_VELO_CUDA_EIGHTHS   /* of three */
 } slc_velo_cuda_kind;
 
+/* What hits of an event are searched by. */
+enum { SLC_VELO_CUDA_IS_SMALL = 1, SLC_VELO_CUDA_IS_LARGE = 2 };
+
 /* Why an event is the processor's. */
 enum {
     SLC_VELO_CUDA_WORDS = 1,  /* words doubled, empty, out of range, falsely hinted, or too many */
@@ -36,6 +39,9 @@ typedef struct slc_velo_cuda_head {
     uint32_t n_events, n_hits, n_tracks, n_track_hits;
     uint32_t next[8];
 } slc_velo_cuda_head;
+
+/* Bits of an event's sums: no event that the device takes has more than 52 * 480 * 8 pixels. */
+enum { SLC_VELO_CUDA_ISOLATED_AT = 20, SLC_VELO_CUDA_HITS_AT = 40, SLC_VELO_CUDA_SUM = (1 << 20) - 1 };
 
 /* A hit as it is searched. */
 typedef struct slc_velo_cuda_hit {
@@ -84,9 +90,10 @@ typedef struct slc_velo_cuda_job {
     const uint32_t *order;
 
     /* Of events. */
-    uint32_t *flags, *pixels, *isolated, *n_hits, *hit_offset;
-    uint16_t *layer_begin; /* SLC_VELO_LAYERS + 1 each */
-    uint8_t *searched;     /* 1: there are hits to be searched */
+    uint32_t *flags, *hit_offset;
+    unsigned long long *sums; /* hits, isolated super-pixels, pixels, above each other */
+    uint16_t *layer_begin;    /* SLC_VELO_LAYERS + 1 each */
+    uint8_t *searched;        /* are there hits to be searched: 0, or by whether a layer has many */
     uint32_t *n_ended, *n_listed, *n_tracks, *n_track_hits, *track_offset, *track_hit_offset;
 
     /* Clusters where their words were, two for each: module m of event e from 2 · its first word on. */

@@ -9,7 +9,7 @@
 
 namespace
 {
-enum { NONE = SLC_VELO_CUDA_NONE };
+enum { WARPS = 4, NONE = SLC_VELO_CUDA_NONE };
 
 /* Where an event's hits and tracks begin, and how many tracks have ended. */
 struct event {
@@ -165,7 +165,7 @@ __device__ __forceinline__ void write_tracks(const slc_velo_cuda_job &job, const
     }
 }
 
-__global__ void __launch_bounds__(32) join_events(const slc_velo_cuda_job job)
+__global__ void __launch_bounds__(32 * WARPS) join_events(const slc_velo_cuda_job job)
 {
     const uint32_t n = job.head->n_events;
     for (uint32_t e = velo_next_event(job, 4); e < n; e = velo_next_event(job, 4)) {
@@ -220,7 +220,7 @@ __global__ void __launch_bounds__(SLC_VELO_CUDA_THREADS) gather_tracks(const slc
 slc_status slc_velo_cuda_finish(const slc_velo_cuda_job *job, uint32_t multiprocessors,
                                 struct CUstream_st *stream, slc_error *error)
 {
-    SLC_LAUNCH(join_events, 32 * multiprocessors, 32, 0, stream, *job);
+    SLC_LAUNCH(join_events, 16 * multiprocessors, 32 * WARPS, 0, stream, *job);
     slc_status status = slc_cuda_check(cudaGetLastError(), "joining the VELO's tracks", error);
     status = status == SLC_OK ? slc_velo_cuda_offsets(job, SLC_VELO_CUDA_OF_TRACKS, stream, error) : status;
     if (status == SLC_OK) {

@@ -98,7 +98,7 @@ __device__ __forceinline__ void take_event(const slc_velo_cuda_job &job, uint32_
         job.layer_begin[(size_t)e * (LAYERS + 1) + velo_lane()] = (uint16_t)(searched ? begin : 0);
     }
     if (velo_lane() == 0) {
-        job.searched[e] = (uint8_t)searched;
+        job.searched[e] = (uint8_t)(!searched ? 0 : sorted ? SLC_VELO_CUDA_IS_LARGE : SLC_VELO_CUDA_IS_SMALL);
         job.n_ended[e] = job.n_listed[e] = job.n_tracks[e] = job.n_track_hits[e] = 0;
     }
     for (uint32_t i = velo_lane(); i < n && searched; i += 32) {
@@ -156,7 +156,9 @@ __global__ void __launch_bounds__(SCAN) sum_offsets(const slc_velo_cuda_job job,
     for (uint32_t base = 0; base < n; base += SCAN) {
         const uint32_t e = base + threadIdx.x;
         const bool in = e < n && job.flags[e] == 0;
-        const uint32_t mine = !in ? 0 : tracks ? job.n_tracks[e] : job.n_hits[e];
+        const uint32_t mine = !in      ? 0
+                              : tracks ? job.n_tracks[e]
+                                       : (uint32_t)(job.sums[e] >> SLC_VELO_CUDA_HITS_AT);
         const uint32_t at = rows + sum_before(mine, of_warps, &all);
         rows += all;
         if (e < n) {

@@ -10,7 +10,7 @@
 
 namespace
 {
-enum { LAYERS = SLC_VELO_LAYERS, BEYOND = 3, NONE = SLC_VELO_CUDA_NONE };
+enum { WARPS = 4, LAYERS = SLC_VELO_LAYERS, BEYOND = 3, NONE = SLC_VELO_CUDA_NONE };
 constexpr float NEAR2 = 0.25F;
 
 struct event {
@@ -117,9 +117,10 @@ __device__ __forceinline__ void list_left(const slc_velo_cuda_job &job, const ev
     __syncwarp();
 }
 
-__global__ void __launch_bounds__(32) pick_up_events(const slc_velo_cuda_job job)
+__global__ void __launch_bounds__(32 * WARPS) pick_up_events(const slc_velo_cuda_job job)
 {
-    __shared__ uint16_t left_begin[LAYERS + 1];
+    __shared__ uint16_t shared[WARPS][LAYERS + 1];
+    uint16_t *left_begin = shared[threadIdx.x / 32];
     const uint32_t n = job.head->n_events;
     for (uint32_t e = velo_next_event(job, 3); e < n; e = velo_next_event(job, 3)) {
         if (job.searched[e] == 0) {
@@ -142,6 +143,6 @@ __global__ void __launch_bounds__(32) pick_up_events(const slc_velo_cuda_job job
 slc_status slc_velo_cuda_pick_up(const slc_velo_cuda_job *job, uint32_t multiprocessors,
                                  struct CUstream_st *stream, slc_error *error)
 {
-    SLC_LAUNCH(pick_up_events, 32 * multiprocessors, 32, 0, stream, *job);
+    SLC_LAUNCH(pick_up_events, 16 * multiprocessors, 32 * WARPS, 0, stream, *job);
     return slc_cuda_check(cudaGetLastError(), "picking up the VELO's hits", error);
 }

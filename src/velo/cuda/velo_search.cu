@@ -14,7 +14,7 @@ namespace
 {
 enum {
     LAYERS = SLC_VELO_LAYERS,
-    MOST = SLC_VELO_CUDA_LAYER,
+    WARPS = 2,
     PLACES = 4095, /* of a seed's or a neighbour's code */
     SKIP = 1 << 16,
     HITS_OF = SKIP - 1,
@@ -22,8 +22,10 @@ enum {
 };
 constexpr uint32_t FREE = 0xffffffffU, TAKEN = 0;
 
-/* Of a warp. Owners are of places in layers, of a step that seeds or that extends. */
-struct step_memory {
+/* Of a warp, for layers of so many hits. Owners are of places in layers, of a step that seeds or that
+ * extends.
+ */
+template <uint32_t MOST> struct step_memory {
     union {
         struct {
             uint32_t down[MOST], up[MOST];
@@ -121,8 +123,8 @@ __device__ __forceinline__ best_seed straightest(const slc_velo_cuda_hit &hit, c
     return best;
 }
 
-template <uint32_t N>
-__device__ __forceinline__ uint32_t find_seeds(const slc_velo_cuda_job &job, const event &v, step_memory &s,
+template <uint32_t N, typename Memory>
+__device__ __forceinline__ uint32_t find_seeds(const slc_velo_cuda_job &job, const event &v, Memory &s,
                                                uint32_t d, uint32_t m, uint32_t u, uint32_t n, float limit)
 {
     const slc_velo_cuda_hit *down = layer_of(job, v, d), *middle = layer_of(job, v, m);
@@ -150,13 +152,13 @@ __device__ __forceinline__ uint32_t find_seeds(const slc_velo_cuda_job &job, con
 }
 
 /* What comes first is smallest: scatter without its last bits, then as seeds come. Never FREE nor TAKEN. */
-__device__ __forceinline__ uint32_t rank_of(const step_memory &s, uint32_t seed)
+template <typename Memory> __device__ __forceinline__ uint32_t rank_of(const Memory &s, uint32_t seed)
 {
     return ((__float_as_uint(s.scatter[seed]) & ~(uint32_t)PLACES) | seed) + 1;
 }
 
 /* A hit that is taken has TAKEN as its owner. */
-__device__ __forceinline__ void choose_seeds(step_memory &s, uint32_t seeds)
+template <typename Memory> __device__ __forceinline__ void choose_seeds(Memory &s, uint32_t seeds)
 {
     for (bool more = true; more;) {
         for (uint32_t k = velo_lane(); k < seeds; k += 32) {
@@ -203,7 +205,8 @@ __device__ __forceinline__ void choose_seeds(step_memory &s, uint32_t seeds)
 }
 
 /* The seeds that are chosen become candidates, in their order. */
-__device__ __forceinline__ void start(const slc_velo_cuda_job &job, event &v, step_memory &s, uint32_t seeds,
+template <typename Memory>
+__device__ __forceinline__ void start(const slc_velo_cuda_job &job, event &v, Memory &s, uint32_t seeds,
                                       uint32_t d, uint32_t m, uint32_t u)
 {
     const slc_velo_cuda_candidates &c = job.candidates;
@@ -237,9 +240,9 @@ __device__ __forceinline__ void start(const slc_velo_cuda_job &job, event &v, st
     __syncwarp();
 }
 
-template <typename Stays>
-__device__ __forceinline__ void compact(const slc_velo_cuda_job &job, const event &v, step_memory &s,
-                                        uint32_t l, const Stays &stays)
+template <typename Memory, typename Stays>
+__device__ __forceinline__ void compact(const slc_velo_cuda_job &job, const event &v, Memory &s, uint32_t l,
+                                        const Stays &stays)
 {
     slc_velo_cuda_hit *hits = layer_of(job, v, l);
     uint16_t *ids = ids_of(job, v, l);
@@ -254,9 +257,9 @@ __device__ __forceinline__ void compact(const slc_velo_cuda_job &job, const even
     __syncwarp();
 }
 
-template <uint32_t N>
-__device__ __noinline__ void seed(const slc_velo_cuda_job &job, event &v, step_memory &s, uint32_t i,
-                                  uint32_t u, const slc_velo_cuda_pass &p, bool last)
+template <uint32_t N, typename Memory>
+__device__ __forceinline__ void seed(const slc_velo_cuda_job &job, event &v, Memory &s, uint32_t i,
+                                     uint32_t u, const slc_velo_cuda_pass &p, bool last)
 {
     const uint32_t d = i + 1, n_down = s.n_left[d], n_middle = s.n_left[i], n_up = s.n_left[u];
     if (n_down == 0 || n_middle == 0 || n_up == 0 || !(p.seeding > 0)) {
@@ -266,16 +269,9 @@ __device__ __noinline__ void seed(const slc_velo_cuda_job &job, event &v, step_m
     if (seeds == 0) {
         return;
     }
-    for (uint32_t k = velo_lane(); k < MOST; k += 32) {
-        if (k < n_down) {
-            s.owner.seed.down[k] = FREE;
-        }
-        if (k < n_up) {
-            s.owner.seed.up[k] = FREE;
-        }
-        if (k < n_middle) {
-            s.taken_middle[k] = 0;
-        }
+    for (uint32_t k = velo_lane(); k < max(n_down, max(n_middle, n_up)); k += 32) {
+        s.owner.seed.down[k] = s.owner.seed.up[k] = FREE;
+        s.taken_middle[k] = 0;
     }
     __syncwarp();
     choose_seeds(s, seeds);
@@ -290,8 +286,8 @@ __device__ __noinline__ void seed(const slc_velo_cuda_job &job, event &v, step_m
 /* ---- the end of a candidate -------------------------------------------------------------------------- */
 
 /* Layers without a hit in which a track of three hits should have one. */
-__device__ __noinline__ uint32_t missing(const slc_velo_cuda_job &job, const event &v, uint32_t hit,
-                                         uint32_t middle, uint32_t down)
+__device__ __forceinline__ uint32_t missing(const slc_velo_cuda_job &job, const event &v, uint32_t hit,
+                                            uint32_t middle, uint32_t down)
 {
     const slc_velo_cuda_settings &settings = job.settings;
     const slc_velo_cuda_hit b = job.all[v.first + hit], a = job.all[v.first + down];
@@ -319,8 +315,8 @@ struct ending {
 };
 
 /* Those of the lanes that have one: tracks, in the order of the lanes. */
-__device__ __noinline__ void finish(const slc_velo_cuda_job &job, event &v, bool ends, ending end,
-                                    float max_3hits)
+__device__ __forceinline__ void finish(const slc_velo_cuda_job &job, event &v, bool ends, ending end,
+                                       float max_3hits)
 {
     const slc_velo_cuda_settings &settings = job.settings;
     uint16_t *before = job.before + v.first;
@@ -363,8 +359,9 @@ __device__ __noinline__ void finish(const slc_velo_cuda_job &job, event &v, bool
 /* ---- candidates -------------------------------------------------------------------------------------- */
 
 /* What each candidate wants, and who gets a hit: the one that it fits best, of equal ones the first. */
-__device__ __forceinline__ void want(const slc_velo_cuda_job &job, const event &v, step_memory &s,
-                                     uint32_t layer, float max_scatter)
+template <typename Memory>
+__device__ __forceinline__ void want(const slc_velo_cuda_job &job, const event &v, Memory &s, uint32_t layer,
+                                     float max_scatter)
 {
     const slc_velo_cuda_candidates &c = job.candidates;
     const slc_velo_cuda_hit *hits = layer_of(job, v, layer);
@@ -395,8 +392,9 @@ struct candidate {
     uint32_t count, hit;
 };
 
-__device__ __forceinline__ candidate advanced(const slc_velo_cuda_job &job, const event &v,
-                                              const step_memory &s, uint32_t layer, uint32_t i)
+template <typename Memory>
+__device__ __forceinline__ candidate advanced(const slc_velo_cuda_job &job, const event &v, const Memory &s,
+                                              uint32_t layer, uint32_t i)
 {
     const slc_velo_cuda_candidates &c = job.candidates;
     const uint32_t at = v.tracks + i, wanted = c.wanted[at];
@@ -436,8 +434,10 @@ __device__ __forceinline__ void keep(const slc_velo_cuda_job &job, uint32_t at, 
     c.hit[at] = (uint16_t)next.hit;
 }
 
-__device__ __noinline__ void extend(const slc_velo_cuda_job &job, event &v, step_memory &s, uint32_t layer,
-                                    const slc_velo_cuda_pass &p)
+/* `last`: there is no layer any more, and all end. */
+template <typename Memory>
+__device__ __forceinline__ void extend(const slc_velo_cuda_job &job, event &v, Memory &s, uint32_t layer,
+                                       const slc_velo_cuda_pass &p, bool last)
 {
     if (v.n_candidates == 0) {
         return;
@@ -446,7 +446,7 @@ __device__ __noinline__ void extend(const slc_velo_cuda_job &job, event &v, step
         s.owner.extend[k] = ~0ULL;
     }
     __syncwarp();
-    want(job, v, s, layer, p.extending);
+    want(job, v, s, layer, last ? 0 : p.extending);
     uint32_t kept = 0;
     for (uint32_t base = 0; base < v.n_candidates; base += 32) {
         const uint32_t i = base + velo_lane();
@@ -454,7 +454,7 @@ __device__ __noinline__ void extend(const slc_velo_cuda_job &job, event &v, step
         if (i < v.n_candidates) {
             next = advanced(job, v, s, layer, i);
         }
-        const bool ends = i < v.n_candidates && next.count >= 2 * SKIP;
+        const bool ends = i < v.n_candidates && (last || next.count >= 2 * SKIP);
         const bool stays = i < v.n_candidates && !ends;
         const uint32_t bits = __ballot_sync(velo_all_lanes, stays);
         if (__any_sync(velo_all_lanes, ends)) {
@@ -474,7 +474,8 @@ __device__ __noinline__ void extend(const slc_velo_cuda_job &job, event &v, step
 
 /* ---- a pass ------------------------------------------------------------------------------------------ */
 
-__device__ __forceinline__ void refill(const slc_velo_cuda_job &job, const event &v, step_memory &s)
+template <typename Memory>
+__device__ __forceinline__ void refill(const slc_velo_cuda_job &job, const event &v, Memory &s)
 {
     for (uint32_t l = 0; l < LAYERS; l++) {
         const uint32_t begin = v.begin[l], n = v.begin[l + 1] - begin;
@@ -491,35 +492,38 @@ __device__ __forceinline__ void refill(const slc_velo_cuda_job &job, const event
     __syncwarp();
 }
 
-template <uint32_t N>
-__device__ __forceinline__ void search_event(const slc_velo_cuda_job &job, event &v, step_memory &s,
+/* Each step is in one place, for the instruction cache: a seed, an extension, in the second pass a wider
+ * seed; and behind the last one everything ends. */
+template <uint32_t N, typename Memory>
+__device__ __forceinline__ void search_event(const slc_velo_cuda_job &job, event &v, Memory &s,
                                              const slc_velo_cuda_pass &p)
 {
+    enum { SEED, EXTEND, WIDE_SEED };
+    uint32_t i = LAYERS - 2, action = SEED;
     refill(job, v, s);
-    for (uint32_t i = LAYERS - 2; i >= 1; i--) {
-        seed<N>(job, v, s, i, i - 1, p, p.second == 0 || i < 2);
-        if (i >= 2) {
-            extend(job, v, s, i - 2, p);
-            if (p.second != 0) {
-                seed<N>(job, v, s, i, i - 2, p, true);
-            }
+    while (i > 0) {
+        if (action != EXTEND) {
+            const uint32_t up = i - (action == SEED ? 1 : 2);
+            seed<N>(job, v, s, i, up, p, action != SEED || p.second == 0 || i < 2);
+        } else {
+            extend(job, v, s, i >= 2 ? i - 2 : 0, p, i < 2);
         }
-    }
-    const slc_velo_cuda_candidates &c = job.candidates;
-    for (uint32_t base = 0; base < v.n_candidates; base += 32) {
-        const uint32_t i = base + velo_lane(), at = v.tracks + (i < v.n_candidates ? i : base);
-        const ending end = {c.hit[at], c.count[at] & HITS_OF, c.scatter[at], c.last[at]};
-        finish(job, v, i < v.n_candidates, end, p.max_3hits);
+        const bool goes_on = action == SEED || (action == EXTEND && p.second != 0 && i >= 2);
+        action = goes_on ? action + 1 : (uint32_t)SEED;
+        i -= goes_on ? 0 : 1;
     }
 }
 
-template <uint32_t N>
-__global__ void __launch_bounds__(32) search_events(const slc_velo_cuda_job job, const slc_velo_cuda_pass p)
+template <uint32_t N, uint32_t MOST>
+__global__ void __launch_bounds__(32 * WARPS)
+    search_events(const slc_velo_cuda_job job, const slc_velo_cuda_pass p)
 {
-    __shared__ step_memory s;
-    const uint32_t n = job.head->n_events, kernel = 1 + p.second;
+    __shared__ step_memory<MOST> shared[WARPS];
+    step_memory<MOST> &s = shared[threadIdx.x / 32];
+    const bool is_small = MOST == SLC_VELO_CUDA_SMALL;
+    const uint32_t n = job.head->n_events, kernel = 1 + p.second + (is_small ? 0 : 4);
     for (uint32_t e = velo_next_event(job, kernel); e < n; e = velo_next_event(job, kernel)) {
-        if (job.searched[e] == 0) {
+        if (job.searched[e] != (is_small ? SLC_VELO_CUDA_IS_SMALL : SLC_VELO_CUDA_IS_LARGE)) {
             continue;
         }
         event v;
@@ -538,20 +542,29 @@ __global__ void __launch_bounds__(32) search_events(const slc_velo_cuda_job job,
         __syncwarp();
     }
 }
+
+template <uint32_t N>
+void launch(const slc_velo_cuda_job *job, const slc_velo_cuda_pass *pass, uint32_t multiprocessors,
+            struct CUstream_st *stream)
+{
+    SLC_LAUNCH((search_events<N, SLC_VELO_CUDA_LAYER>), 12 * multiprocessors, 32 * WARPS, 0, stream, *job,
+               *pass);
+    SLC_LAUNCH((search_events<N, SLC_VELO_CUDA_SMALL>), 24 * multiprocessors, 32 * WARPS, 0, stream, *job,
+               *pass);
+}
 } // namespace
 
 slc_status slc_velo_cuda_search(const slc_velo_cuda_job *job, const slc_velo_cuda_pass *pass,
                                 uint32_t multiprocessors, struct CUstream_st *stream, slc_error *error)
 {
-    const uint32_t blocks = 28 * multiprocessors;
     if (pass->n <= 2) {
-        SLC_LAUNCH((search_events<2>), blocks, 32, 0, stream, *job, *pass);
+        launch<2>(job, pass, multiprocessors, stream);
     } else if (pass->n == 3) {
-        SLC_LAUNCH((search_events<3>), blocks, 32, 0, stream, *job, *pass);
+        launch<3>(job, pass, multiprocessors, stream);
     } else if (pass->n <= 5) {
-        SLC_LAUNCH((search_events<5>), blocks, 32, 0, stream, *job, *pass);
+        launch<5>(job, pass, multiprocessors, stream);
     } else {
-        SLC_LAUNCH((search_events<10>), blocks, 32, 0, stream, *job, *pass);
+        launch<10>(job, pass, multiprocessors, stream);
     }
     return slc_cuda_check(cudaGetLastError(), "searching the VELO's tracks", error);
 }
