@@ -200,8 +200,7 @@ static slc_velo_config random_config(uint64_t *seed)
 static void add_random_event(uint64_t *seed)
 {
     const uint32_t most = random_below(seed, 2) ? (small ? 81 : 301) : 40;
-    const uint32_t features = random_below(seed, 2) ? TRACK_RUN_NOISE
-                                                    : random_below(seed, 64);
+    const uint32_t features = random_below(seed, 2) ? TRACK_RUN_NOISE : random_below(seed, 64);
     track_run_random_event(&run, seed, random_below(seed, most), random_below(seed, 8), features);
 }
 

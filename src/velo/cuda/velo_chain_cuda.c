@@ -18,7 +18,8 @@ typedef struct room {
 } room;
 
 struct slc_velo_cuda {
-    slc_cuda_stream *stream;
+    slc_cuda_stream *stream, *side; /* side: for events with many hits in a layer */
+    slc_cuda_event *forked, *joined;
     uint32_t multiprocessors;
     slc_cuda_memory geometry, memory, in_host, head_host, out_host;
     slc_cuda_event *mark[SLC_VELO_CUDA_PARTS + 1];
@@ -39,6 +40,9 @@ slc_status slc_velo_cuda_open(const slc_velo_geometry *geometry, uint32_t device
         return slc_fail(error, SLC_ERR_MEMORY, "no memory for the VELO on a GPU");
     }
     slc_status status = slc_cuda_stream_open(device, &opened->stream, error);
+    status = status == SLC_OK ? slc_cuda_stream_open(device, &opened->side, error) : status;
+    status = status == SLC_OK ? slc_cuda_event_open(opened->stream, &opened->forked, error) : status;
+    status = status == SLC_OK ? slc_cuda_event_open(opened->side, &opened->joined, error) : status;
     for (size_t i = 0; i <= SLC_VELO_CUDA_PARTS && status == SLC_OK; i++) {
         status = slc_cuda_event_open(opened->stream, &opened->mark[i], error);
     }
@@ -68,6 +72,9 @@ void slc_velo_cuda_close(slc_velo_cuda *engine)
         (void)slc_cuda_stream_use(engine->stream, NULL);
         (void)slc_cuda_stream_wait(engine->stream, NULL);
     }
+    if (engine->side != NULL) {
+        (void)slc_cuda_stream_wait(engine->side, NULL);
+    }
     slc_cuda_memory *const all[] = {&engine->geometry, &engine->memory, &engine->in_host, &engine->head_host,
                                     &engine->out_host};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
@@ -76,6 +83,9 @@ void slc_velo_cuda_close(slc_velo_cuda *engine)
     for (size_t i = 0; i <= SLC_VELO_CUDA_PARTS; i++) {
         slc_cuda_event_close(engine->mark[i]);
     }
+    slc_cuda_event_close(engine->forked);
+    slc_cuda_event_close(engine->joined);
+    slc_cuda_stream_close(engine->side);
     slc_cuda_stream_close(engine->stream);
     free(engine);
 }
@@ -330,6 +340,23 @@ static slc_status mark(slc_velo_cuda *engine, slc_velo_cuda_part part, slc_statu
     return status == SLC_OK ? slc_cuda_event_record(engine->stream, engine->mark[part], error) : status;
 }
 
+/* A pass: the few events that take long beside the others. */
+static slc_status search(slc_velo_cuda *engine, const slc_velo_cuda_pass *pass, slc_error *error)
+{
+    const slc_velo_cuda_job *job = &engine->job;
+    const uint32_t m = engine->multiprocessors;
+    slc_status status = slc_cuda_event_record(engine->stream, engine->forked, error);
+    status = status == SLC_OK ? slc_cuda_stream_wait_event(engine->side, engine->forked, error) : status;
+    status = status == SLC_OK
+                 ? slc_velo_cuda_search(job, pass, true, m, slc_cuda_stream_native(engine->side), error)
+                 : status;
+    status = status == SLC_OK ? slc_cuda_event_record(engine->side, engine->joined, error) : status;
+    status = status == SLC_OK
+                 ? slc_velo_cuda_search(job, pass, false, m, slc_cuda_stream_native(engine->stream), error)
+                 : status;
+    return status == SLC_OK ? slc_cuda_stream_wait_event(engine->stream, engine->joined, error) : status;
+}
+
 static slc_status launch(slc_velo_cuda *engine, const slc_velo_track_config *track, bool words,
                          slc_error *error)
 {
@@ -350,12 +377,12 @@ static slc_status launch(slc_velo_cuda *engine, const slc_velo_track_config *tra
     status = mark(engine, SLC_VELO_CUDA_PART_LAYERS, status, error);
     status = status == SLC_OK ? slc_velo_cuda_layers(job, m, stream, error) : status;
     status = mark(engine, SLC_VELO_CUDA_PART_FIRST, status, error);
-    status = status == SLC_OK ? slc_velo_cuda_search(job, &first, m, stream, error) : status;
+    status = status == SLC_OK ? search(engine, &first, error) : status;
     status = mark(engine, SLC_VELO_CUDA_PART_PICK_UP, status, error);
     status = status == SLC_OK && track->pickup_mm2 > 0 ? slc_velo_cuda_pick_up(job, m, stream, error)
                                                        : status;
     status = mark(engine, SLC_VELO_CUDA_PART_SECOND, status, error);
-    status = status == SLC_OK && second.n > 0 ? slc_velo_cuda_search(job, &second, m, stream, error) : status;
+    status = status == SLC_OK && second.n > 0 ? search(engine, &second, error) : status;
     status = mark(engine, SLC_VELO_CUDA_PART_FINISH, status, error);
     status = status == SLC_OK ? slc_velo_cuda_finish(job, m, stream, error) : status;
     return mark(engine, SLC_VELO_CUDA_PARTS, status, error);

@@ -319,25 +319,33 @@ __global__ void __launch_bounds__(32 * WARPS) find_clusters(const slc_velo_cuda_
     }
 }
 
-/* Clusters move together: a warp an event. */
+/* Hits of the modules of an event before this one. */
+__device__ __forceinline__ uint32_t hits_before(const uint32_t *of_modules, uint32_t module)
+{
+    const uint32_t lane = velo_lane();
+    uint32_t all;
+    const uint32_t low = lane < module ? of_modules[lane] : 0;
+    const uint32_t high = lane + 32 < module ? of_modules[lane + 32] : 0;
+    (void)velo_sum_before(low + high, &all);
+    return all;
+}
+
+/* Clusters move together: a warp a module. */
 __global__ void __launch_bounds__(32 * WARPS) gather_hits(const slc_velo_cuda_job job)
 {
-    const uint32_t n_events = job.head->n_events;
-    for (uint32_t e = blockIdx.x * WARPS + threadIdx.x / 32; e < n_events; e += gridDim.x * WARPS) {
-        uint32_t to = job.hit_offset[e];
-        const bool none = job.hit_offset[e + 1] == to;
-        for (uint32_t m = 0; m < SLC_VELO_MODULES && !none; m++) {
-            const uint32_t from = 2 * job.sensor_begin[(size_t)e * SLC_VELO_SENSORS + 4 * (size_t)m];
-            const uint32_t n = job.module_hits[(size_t)e * SLC_VELO_MODULES + m];
-            for (uint32_t k = velo_lane(); k < n; k += 32) {
-                job.x[to + k] = job.raw_x[from + k];
-                job.y[to + k] = job.raw_y[from + k];
-                job.z[to + k] = job.raw_z[from + k];
-                job.channel[to + k] = job.raw_channel[from + k];
-                job.n_pixels[to + k] = job.raw_pixels[from + k];
-                job.module[to + k] = (uint8_t)m;
-            }
-            to += n;
+    const uint32_t n_all = job.head->n_events * SLC_VELO_MODULES;
+    for (uint32_t i = blockIdx.x * WARPS + threadIdx.x / 32; i < n_all; i += gridDim.x * WARPS) {
+        const uint32_t e = i / SLC_VELO_MODULES, m = i % SLC_VELO_MODULES, first = job.hit_offset[e];
+        const uint32_t from = 2 * job.sensor_begin[(size_t)e * SLC_VELO_SENSORS + 4 * (size_t)m];
+        const uint32_t n = job.hit_offset[e + 1] == first ? 0 : job.module_hits[i];
+        const uint32_t to = first + hits_before(job.module_hits + (i - m), m);
+        for (uint32_t k = velo_lane(); k < n; k += 32) {
+            job.x[to + k] = job.raw_x[from + k];
+            job.y[to + k] = job.raw_y[from + k];
+            job.z[to + k] = job.raw_z[from + k];
+            job.channel[to + k] = job.raw_channel[from + k];
+            job.n_pixels[to + k] = job.raw_pixels[from + k];
+            job.module[to + k] = (uint8_t)m;
         }
     }
 }

@@ -26,7 +26,8 @@ slc_status slc_velo_cuda_clusters(const slc_velo_cuda_job *job, uint32_t multipr
 /* Hits into layers. */
 slc_status slc_velo_cuda_layers(const slc_velo_cuda_job *job, uint32_t multiprocessors,
                                 struct CUstream_st *stream, slc_error *error);
-slc_status slc_velo_cuda_search(const slc_velo_cuda_job *job, const slc_velo_cuda_pass *pass,
+/* Of events without a layer of many hits, or with one: both may run at the same time. */
+slc_status slc_velo_cuda_search(const slc_velo_cuda_job *job, const slc_velo_cuda_pass *pass, bool large,
                                 uint32_t multiprocessors, struct CUstream_st *stream, slc_error *error);
 slc_status slc_velo_cuda_pick_up(const slc_velo_cuda_job *job, uint32_t multiprocessors,
                                  struct CUstream_st *stream, slc_error *error);

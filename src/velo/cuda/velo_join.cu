@@ -49,29 +49,31 @@ __device__ __forceinline__ void set_ends(const slc_velo_cuda_job &job, const eve
     d.gone[t] = 0;
 }
 
-/* Does b go on upstream of a? */
+/* Does b, which is like a in both slopes, go on upstream of it? */
 __device__ __forceinline__ bool goes_on(const slc_velo_cuda_job &job, uint32_t a, uint32_t b)
 {
     const slc_velo_cuda_ended &d = job.ended;
-    const float slope = job.settings.merge_slope, reach = job.settings.merge;
-    const float atx = d.tx[a], aty = d.ty[a], btx = d.own_tx[b], bty = d.own_ty[b];
-    if (!(fabsf(atx - btx) < slope && fabsf(aty - bty) < slope) || d.gone[b] != 0) {
-        return false;
-    }
+    const float reach = job.settings.merge;
     const float ex = d.x0[b] - d.x1[a], ey = d.y0[b] - d.y1[a], ez = d.z0[b] - d.z1[a];
-    return ez < 0 && velo_scatter(ex, ey, ez, atx, aty) < reach && velo_scatter(ex, ey, ez, btx, bty) < reach;
+    return d.gone[b] == 0 && ez < 0 && velo_scatter(ex, ey, ez, d.tx[a], d.ty[a]) < reach &&
+           velo_scatter(ex, ey, ez, d.own_tx[b], d.own_ty[b]) < reach;
 }
 
 /* The first track from `from` on that goes on upstream of a; n where there is none. */
 __device__ __forceinline__ uint32_t partner(const slc_velo_cuda_job &job, const event &v, uint32_t a,
                                             uint32_t from)
 {
+    const slc_velo_cuda_ended &d = job.ended;
+    const float tx = d.tx[v.tracks + a], ty = d.ty[v.tracks + a], slope = job.settings.merge_slope;
     for (uint32_t base = from; base < v.n; base += 32) {
-        const uint32_t b = base + velo_lane();
-        const bool good = b < v.n && goes_on(job, v.tracks + a, v.tracks + b);
-        const uint32_t bits = __ballot_sync(velo_all_lanes, good);
-        if (bits != 0) {
-            return base + (uint32_t)__ffs((int)bits) - 1;
+        const uint32_t b = base + velo_lane(), at = v.tracks + (b < v.n ? b : base);
+        const bool alike = b < v.n && fabsf(tx - d.own_tx[at]) < slope && fabsf(ty - d.own_ty[at]) < slope;
+        if (__any_sync(velo_all_lanes, alike)) {
+            const bool good = alike && goes_on(job, v.tracks + a, at);
+            const uint32_t bits = __ballot_sync(velo_all_lanes, good);
+            if (bits != 0) {
+                return base + (uint32_t)__ffs((int)bits) - 1;
+            }
         }
     }
     return v.n;

@@ -544,27 +544,30 @@ __global__ void __launch_bounds__(32 * WARPS)
 }
 
 template <uint32_t N>
-void launch(const slc_velo_cuda_job *job, const slc_velo_cuda_pass *pass, uint32_t multiprocessors,
-            struct CUstream_st *stream)
+void launch(const slc_velo_cuda_job *job, const slc_velo_cuda_pass *pass, bool large,
+            uint32_t multiprocessors, struct CUstream_st *stream)
 {
-    SLC_LAUNCH((search_events<N, SLC_VELO_CUDA_LAYER>), 12 * multiprocessors, 32 * WARPS, 0, stream, *job,
-               *pass);
-    SLC_LAUNCH((search_events<N, SLC_VELO_CUDA_SMALL>), 24 * multiprocessors, 32 * WARPS, 0, stream, *job,
-               *pass);
+    if (large) {
+        SLC_LAUNCH((search_events<N, SLC_VELO_CUDA_LAYER>), 8 * multiprocessors, 32 * WARPS, 0, stream, *job,
+                   *pass);
+    } else {
+        SLC_LAUNCH((search_events<N, SLC_VELO_CUDA_SMALL>), 16 * multiprocessors, 32 * WARPS, 0, stream, *job,
+                   *pass);
+    }
 }
 } // namespace
 
-slc_status slc_velo_cuda_search(const slc_velo_cuda_job *job, const slc_velo_cuda_pass *pass,
+slc_status slc_velo_cuda_search(const slc_velo_cuda_job *job, const slc_velo_cuda_pass *pass, bool large,
                                 uint32_t multiprocessors, struct CUstream_st *stream, slc_error *error)
 {
     if (pass->n <= 2) {
-        launch<2>(job, pass, multiprocessors, stream);
+        launch<2>(job, pass, large, multiprocessors, stream);
     } else if (pass->n == 3) {
-        launch<3>(job, pass, multiprocessors, stream);
+        launch<3>(job, pass, large, multiprocessors, stream);
     } else if (pass->n <= 5) {
-        launch<5>(job, pass, multiprocessors, stream);
+        launch<5>(job, pass, large, multiprocessors, stream);
     } else {
-        launch<10>(job, pass, multiprocessors, stream);
+        launch<10>(job, pass, large, multiprocessors, stream);
     }
     return slc_cuda_check(cudaGetLastError(), "searching the VELO's tracks", error);
 }
