@@ -35,4 +35,15 @@ const char *slc_bench_cluster_algorithm(size_t algorithm);
  * curve for each algorithm. */
 slc_bench_function slc_bench_cluster;
 
+/* A file of pixels with times, from bytes to clusters. */
+typedef struct slc_bench_cluster_stream_config {
+    const char *path;
+    const uint32_t *threads; /* numbers of them, 16 at most; times are those of the first */
+    size_t n_threads;
+    slc_simd_target target;
+    uint32_t repetitions;
+} slc_bench_cluster_stream_config;
+/* `sluice bench cluster --stream`; SLC_ERR_FORMAT where two found different clusters. */
+slc_bench_function slc_bench_cluster_stream;
+
 #endif

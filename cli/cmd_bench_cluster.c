@@ -18,7 +18,8 @@ typedef struct cluster_options {
     slc_cli_area size;
     slc_cli_count_list granularities;
     slc_cli_number_list densities;
-    const char *algorithms, *simd, *csv, *svg;
+    slc_cli_count_list threads;
+    const char *algorithms, *simd, *csv, *svg, *stream;
     int order;
     uint64_t connectivity, images, repetitions, seed;
     bool labels, quiet;
@@ -39,6 +40,10 @@ static const slc_cli_option options_table[] = {
      "of the lists: sorted, shuffled or both (default both)"},
     {"connectivity", 0, COUNT(O, connectivity, 0, 0), "N", "4 or 8"},
     {"simd", 0, SIMD(O, simd), "T", "instruction set (default auto)"},
+    {"stream", 0, INPUT(O, stream), "FILE",
+     "instead of images: a file of pixels with times, read and clustered"},
+    {"threads", 0, COUNTS(O, threads, 64, "whole numbers from 1 to 64, as in 1,2"), "LIST",
+     "of --stream: numbers of threads (default 1,2)"},
     {"labels", 0, FLAG(O, labels), NULL, "a label for every pixel, too (default features alone)"},
     {"repetitions", 0, COUNT(O, repetitions, 1, 100000), "N", "calls of each"},
     {"seed", 0, COUNT(O, seed, 0, UINT32_MAX), "S", "of the images"},
@@ -52,6 +57,7 @@ static void set_defaults(void *at)
 {
     *(cluster_options *)at = (cluster_options){.size = {768, 256},
                                                .granularities = {2, {1, 2}},
+                                               .threads = {2, {1, 2}},
                                                .densities = {8, {0.05, 0.1, 0.25, 0.5, 1, 1.5, 2, 2.5}},
                                                .order = BOTH,
                                                .connectivity = 8,
@@ -79,9 +85,38 @@ static int choose_algorithms(const char *text, size_t *algorithms, size_t *n)
     return SLC_CLI_GO_ON;
 }
 
+/* Options of images do not go with a stream, nor its own with images. */
+static int bench_stream(const cluster_options *options)
+{
+    static const char *const of_images[] = {"size",       "images", "granularities", "densities",
+                                            "algorithms", "order",  "connectivity",  "labels",
+                                            "seed",       "svg"};
+    slc_error error;
+    slc_bench_cluster_stream_config config = {.path = options->stream,
+                                              .threads = options->threads.value,
+                                              .n_threads = options->threads.n,
+                                              .repetitions = (uint32_t)options->repetitions};
+    for (size_t i = 0; i < sizeof of_images / sizeof *of_images; i++) {
+        if (slc_cli_word(COMMAND, of_images[i]) != NULL) {
+            return slc_cli_wrong(COMMAND, "--%s is of images, not of --stream", of_images[i]);
+        }
+    }
+    if (slc_simd_choose(options->simd, &config.target, &error) != SLC_OK) {
+        return slc_cli_wrong(COMMAND, "%s", error.text);
+    }
+    const slc_bench_output output = {.csv = options->csv};
+    return slc_cmd_bench_run(COMMAND, options->quiet, slc_bench_cluster_stream, &config, &output);
+}
+
 static int act(const slc_cli_call *call)
 {
     cluster_options *options = call->options;
+    if (options->stream != NULL) {
+        return bench_stream(options);
+    }
+    if (slc_cli_word(COMMAND, "threads") != NULL) {
+        return slc_cli_wrong(COMMAND, "--threads is of --stream");
+    }
     const slc_bench_output output = {.csv = options->csv, .svg = options->svg};
     size_t algorithms[SLC_CLI_LIST];
     slc_error error;
@@ -125,7 +160,8 @@ const slc_cli_command slc_cmd_bench_cluster = {
         "Clusters random images of small densities (as of `sluice simulate pixels`) with every algorithm, "
         "and\n"
         "with that of dense images after scattering the pixels, and prints cycles per active pixel. For one\n"
-        "thread, pin the command to an idle core, as with `taskset -c 1`.\n",
+        "thread, pin the command to an idle core, as with `taskset -c 1`. With --stream a file is read and\n"
+        "clustered as by `sluice cluster`, with each number of threads in turns, and reading alone.\n",
     .options = options_table,
     .n_options = sizeof options_table / sizeof options_table[0],
     .defaults = set_defaults,

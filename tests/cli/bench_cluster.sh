@@ -85,4 +85,22 @@ run bench cluster -q --size 16x16 --images 1 --densities 1 --granularities 1 --r
 want 1
 want_no_out
 grep -q "^sluice bench cluster: nowhere/x.svg: " err || fail "it said: $(cat err)"
+
+# A stream, from a file to clusters.
+python3 "$source/tools/timepix-stream.py" s.tpx3 20000 || fail "no stream"
+run bench cluster --stream s.tpx3 --threads 1,2 --repetitions 2 --csv s.csv -q
+want 0
+want_silent
+equal "stream" "$(python3 -c 'import csv; r = list(csv.DictReader(open("s.csv"))); print([(x["what"], x["threads"]) for x in r], len({x["pixels"] for x in r}), r[1]["clusters"] == r[2]["clusters"] > "0", all(0 < float(x["minimum_s"]) <= float(x["median_s"]) for x in r))')" \
+    "[('reading', '1'), ('clusters', '1'), ('clusters', '2')] 1 True True"
+printf 'x,y\n1,2\n' >list.csv
+run bench cluster --stream list.csv
+want 1
+grep -q -- "--stream takes a file of pixels with times" err || fail "'$last' said $(cat err)"
+run bench cluster --stream s.tpx3 --images 3
+want 2
+grep -q -- "--images is of images, not of --stream" err || fail "'$last' said $(cat err)"
+run bench cluster --threads 2
+want 2
+grep -q -- "--threads is of --stream" err || fail "'$last' said $(cat err)"
 passed

@@ -418,10 +418,6 @@ static size_t begin_chunk(slc_io_pixels *file, const uint8_t *bytes, size_t size
         take_header(file, load(bytes));
         return PACKET;
     }
-    if (file->is_bare) {
-        state->left = BARE;
-        return 0;
-    }
     uint64_t header;
     const unsigned rest = is_astray(state, load(bytes))
                               ? find_unaligned(state->previous, load(bytes), &header)
@@ -430,6 +426,10 @@ static size_t begin_chunk(slc_io_pixels *file, const uint8_t *bytes, size_t size
         slc_io_pixels_damage(file, offset, "a chunk begins inside another");
         take_header(file, header);
         return rest;
+    }
+    if (file->is_bare) {
+        state->left = BARE;
+        return 0;
     }
     if (!state->lost) {
         slc_io_pixels_damage(file, offset, "no chunk begins here (\"TPX3\"): skipped to the next one");
