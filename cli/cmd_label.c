@@ -436,7 +436,8 @@ const slc_cli_command slc_cmd_label = {
         "input; of a folder, all images in it), numbers them from 1 in the order of their first pixels, and\n"
         "writes the label image (-o 'out/{name}.png': one for each input), the features of every component,\n"
         "or both; without either it prints a table. With --labels the images are label images, which are\n"
-        "measured. TIFF files may have several pages, each of at most 4 GiB of pixels; with --volume they\n"
+        "measured. TIFF files may have several pages, each of at most 4 GiB (but --stream); with --volume "
+        "they\n"
         "are slices. Groups of --stats FILE.h5: components, pages; FILE.arrow has the components alone.\n",
     .options = slc_label_option_rows,
     .n_options = SLC_LABEL_OPTION_ROWS,

@@ -213,6 +213,7 @@ static slc_status open_file(const void *setup, const slc_flow_config *config, co
     slc_io_image_config reading;
     slc_io_image_config_default(&reading);
     reading.labels = reading.label_values = image->regions;
+    reading.max_bytes = image->pages_alone ? SIZE_MAX : reading.max_bytes; /* no labels beside them */
     slc_status status = slc_io_images_open(path, &reading, &in->images, error);
     status = status == SLC_OK ? slc_io_images_pass(in->images, config->from, error) : status;
     if (status == SLC_OK && image->intensity != NULL) {
