@@ -7,6 +7,7 @@
 #include "cli_words.h"
 #include "cmd_label_files.h"
 #include "cmd_label_mask.h"
+#include "cmd_label_size.h"
 #include "cmd_label_words.h"
 
 #include <stdlib.h>
@@ -56,6 +57,8 @@ const slc_cli_option slc_label_option_rows[] = {
     {"max-area", 0, COUNT(O, max_area, 0, 0), "N", "drop components with more pixels; 0: none"},
     {"border", 0, CHOICE(O, border, TAKES("any", "inside", "touching")), "WHICH",
      "keep only components inside, or touching, the border (default any)"},
+    {"pixel-size", 0, TEXT(O, pixel_size), "SIZE",
+     "lengths and areas in um: auto (the file's), X or X,Y, as 0.65um"},
     {"filter", 0, TEXT(O, filter), "TERMS", "keep components for which all hold: 'area>=20 && solidity>0.9'"},
     {"largest", 0, COUNT(O, largest, 1, UINT32_MAX), "K",
      "keep the K components with most pixels of each page"},
@@ -180,6 +183,7 @@ static int choose_config(slc_label_job *job)
     int status = check_device(options);
     status = status == SLC_CLI_GO_ON ? slc_label_mask_choose(job) : status;
     status = status == SLC_CLI_GO_ON ? slc_label_check_measures(job) : status;
+    status = status == SLC_CLI_GO_ON ? slc_label_size_choose(job) : status;
     if (status == SLC_CLI_GO_ON && options->stats == NULL && slc_cli_word(COMMAND, "features") != NULL) {
         status = slc_cli_wrong(COMMAND, "--features needs --stats, where they go");
     }
@@ -395,9 +399,16 @@ int slc_label_begin(const slc_cli_call *call, slc_label_job **begun)
     }
     int status = check_stream(options);
     status = status == SLC_CLI_GO_ON ? choose_config(job) : status;
-    job->schema = rows_schema(job->config.features, job->columns);
     job->written = rows_schema(options->stats != NULL ? job->features & ~(uint32_t)SLC_IMAGE_LABEL : 0,
                                job->written_columns);
+    if (options->pixel_size != NULL) {
+        slc_label_size_columns(job->written_columns, job->written.n_columns);
+    }
+    /* Places, what is made of features, and the features. */
+    (void)rows_schema(0, job->columns);
+    job->n_places = SLC_LABEL_PLACES + slc_label_size_own(&job->written, job->columns + SLC_LABEL_PLACES);
+    const slc_schema own = slc_image_components_schema(job->config.features, job->columns + job->n_places);
+    job->schema = (slc_schema){"components", job->columns, own.n_columns + job->n_places};
     return status;
 }
 

@@ -8,6 +8,7 @@
  * cmd_label_stats.c  features as CSV, JSON and HDF5
  * cmd_label_print.c  what it prints
  * cmd_label_measure.c --labels, and features that are measured on label images
+ * cmd_label_size.c   --pixel-size
  * cmd_label_volume.c --volume, from the options to what is printed
  */
 #ifndef SLUICE_CMD_LABEL_H
@@ -22,7 +23,7 @@
 
 typedef struct slc_label_options {
     const char *output, *stats, *preview, *algorithm, *threshold, *simd, *device, *periodic, *intensity,
-        *filter;
+        *filter, *pixel_size;
     const char *hysteresis, *local, *mask, *write_mask;
     slc_cli_results results;
     uint64_t connectivity, threads, min_area, max_area, device_memory, max_hole, largest;
@@ -36,8 +37,10 @@ typedef struct slc_label_options {
 typedef struct slc_label_page {
     uint32_t input, page; /* both from 1 */
     slc_image_type type;
-    size_t width, height, depth; /* 1 of an image */
-    double threshold;            /* not a number for rows of bits */
+    size_t width, height, depth;   /* 1 of an image */
+    double threshold;              /* not a number for rows of bits */
+    double pixel_x_um, pixel_y_um; /* 0: not known */
+    const char *pixel_from;        /* who says so */
     uint32_t components;
     uint32_t filtered;            /* components that --filter and --largest left out */
     uint64_t foreground, largest; /* pixels, of the components that are kept; 0 where nothing tells areas */
@@ -45,12 +48,14 @@ typedef struct slc_label_page {
     char *warning, *fault;        /* what was told of it, or NULL; a page with a fault has no components */
 } slc_label_page;
 
+enum { SLC_LABEL_PHYSICAL = 15 }; /* lengths and areas */
 /* The components as they are written: the library's columns after three that say where a row is from. */
 typedef struct slc_label_rows {
     slc_image_components columns;
-    uint32_t *input, *page, *label; /* all from 1 */
+    uint32_t *input, *page, *label;       /* all from 1 */
+    double *physical[SLC_LABEL_PHYSICAL]; /* with --pixel-size, in the place of others: cmd_label_size.c */
 } slc_label_rows;
-enum { SLC_LABEL_COLUMNS = SLC_IMAGE_COLUMNS + 3 };
+enum { SLC_LABEL_PLACES = 3, SLC_LABEL_COLUMNS = SLC_IMAGE_COLUMNS + SLC_LABEL_PLACES + SLC_LABEL_PHYSICAL };
 
 /* Of an item of the flow: what came of the label file that a worker wrote of it. */
 typedef struct slc_label_own {
@@ -78,6 +83,8 @@ typedef struct slc_label_job {
     /* Of the rows: all that the labeller fills (a summary needs areas), and those that are written. */
     slc_column columns[SLC_LABEL_COLUMNS], written_columns[SLC_LABEL_COLUMNS];
     slc_schema schema, written;
+    size_t n_places;               /* columns of `schema` that are no features */
+    double pixel_x_um, pixel_y_um; /* of --pixel-size; 0: each page's own */
     slc_label_rows rows;
     char **outputs;         /* the label file of each input, NULL: one for all */
     uint64_t failed_inputs; /* of those with a file each: which then have none */
@@ -97,7 +104,7 @@ typedef struct slc_label_job {
 } slc_label_job;
 
 /* The command line, which `sluice-mpi label` has, too. */
-enum { SLC_LABEL_OPTION_ROWS = 35 };
+enum { SLC_LABEL_OPTION_ROWS = 36 };
 extern const slc_cli_option slc_label_option_rows[];
 void slc_label_defaults(void *options);
 

@@ -6,6 +6,7 @@
  */
 #include "cmd_label.h"
 #include "cmd_label_mask.h"
+#include "cmd_label_size.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -73,6 +74,9 @@ static slc_label_page *new_page(slc_label_job *job, const slc_flow_item *item)
                              .threshold = result->threshold,
                              .components = result->n_labels,
                              .filtered = result->filtered,
+                             .pixel_x_um = job->pixel_x_um > 0 ? job->pixel_x_um : result->pixel_x_um,
+                             .pixel_y_um = job->pixel_x_um > 0 ? job->pixel_y_um : result->pixel_y_um,
+                             .pixel_from = job->pixel_x_um > 0 ? "--pixel-size" : result->pixel_from,
                              .seconds = result->seconds};
     return page;
 }
@@ -98,7 +102,8 @@ static bool write_rows(slc_label_job *job, slc_label_page *page, const slc_label
         page->foreground += area;
         page->largest = area > page->largest ? area : page->largest;
     }
-    return job->stats == NULL || slc_label_stats_rows(job, rows, page->input) == SLC_OK || complain(job);
+    return job->stats == NULL || (slc_label_size_rows(job, page, rows) &&
+                                  (slc_label_stats_rows(job, rows, page->input) == SLC_OK || complain(job)));
 }
 
 /* In place: label i moves to the front of what was label i / 2. */
@@ -298,7 +303,7 @@ static bool write_page(slc_label_job *job, const slc_flow_item *item, slc_label_
 {
     const slc_flow_image_result *result = item->result;
     const slc_label_own *own = item->user;
-    const slc_schema place = {"components", job->columns, SLC_LABEL_COLUMNS - SLC_IMAGE_COLUMNS};
+    const slc_schema place = {"components", job->columns, job->n_places};
     if (!reserve_rows(job, page, &place, result->components.head.size)) {
         return false;
     }

@@ -28,6 +28,11 @@ static void put_page(slc_cli_tree *tree, const slc_label_job *job, const slc_lab
     slc_cli_put(&row, "width", page->width);
     slc_cli_put(&row, "height", page->height);
     slc_cli_put_fields(&row, "", numbers, sizeof numbers / sizeof *numbers, page);
+    if (page->pixel_x_um > 0) {
+        slc_cli_put(&row, "pixel_x_um", page->pixel_x_um);
+        slc_cli_put(&row, "pixel_y_um", page->pixel_y_um);
+        slc_cli_put(&row, "pixel_from", page->pixel_from);
+    }
     slc_cli_put_text(&row, ".size", size);
     slc_cli_put(&row, ".percent",
                 100 * (double)page->foreground / ((double)page->width * (double)page->height));

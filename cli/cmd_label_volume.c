@@ -53,9 +53,9 @@ static bool complain(const volume_job *job)
 /* Words that volumes do not have. */
 static int check_words(const slc_label_options *options, int n_inputs)
 {
-    static const char *const others[] = {"preview",   "inverse",       "min-area",  "max-area", "border",
-                                         "device",    "device-memory", "algorithm", "part",     "labels",
-                                         "intensity", "filter",        "largest"};
+    static const char *const others[] = {"preview",   "inverse",       "min-area",  "max-area",  "border",
+                                         "device",    "device-memory", "algorithm", "part",      "labels",
+                                         "intensity", "filter",        "largest",   "pixel-size"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         if (slc_cli_word(COMMAND, others[i]) != NULL) {
             return slc_cli_wrong(COMMAND, "--volume does not go with --%s", others[i]);

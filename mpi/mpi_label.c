@@ -46,6 +46,7 @@ static int check_options(const slc_label_options *options)
                        : options->device_memory > 0 || slc_label_on_gpu(options->device) ? "--device"
                        : options->filter != NULL                                         ? "--filter"
                        : options->largest > 0                                            ? "--largest"
+                       : options->pixel_size != NULL                                     ? "--pixel-size"
                        : options->labels                                                 ? "--labels"
                        : options->part.word != NULL                                      ? "--part"
                                                     : slc_label_mask_word(options);

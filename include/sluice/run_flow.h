@@ -226,8 +226,11 @@ typedef struct slc_flow_image_result {
     slc_image_components components; /* the columns of config.features, which may be any; one event */
     uint32_t *labels;                /* with setup.labels: width · height, else NULL */
     uint32_t n_labels;
-    uint32_t filtered; /* components that setup.filter and setup.largest left out */
-    double seconds;    /* labelling alone, and making the foreground of setup.mask */
+    /* How large a pixel is by the file's own words; 0: it does not say. TIFF alone: OME-XML, ImageJ, tags. */
+    double pixel_x_um, pixel_y_um;
+    const char *pixel_from; /* "OME", "ImageJ", "resolution", or NULL */
+    uint32_t filtered;      /* components that setup.filter and setup.largest left out */
+    double seconds;         /* labelling alone, and making the foreground of setup.mask */
 } slc_flow_image_result;
 SLC_API extern const slc_flow_chain slc_flow_image;
 

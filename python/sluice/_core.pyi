@@ -122,6 +122,7 @@ class PageBatch(Batch):
     components: Components
     n_components: int
     n_filtered: int
+    pixel_um: tuple[float, float] | None
     threshold: float
     image: Array
     labels: NDArray[np.int32]

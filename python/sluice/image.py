@@ -216,7 +216,8 @@ def run(
 ) -> Reader[PageBatch]:
     """Labels the pages of image files, as ``sluice label`` does, whose checksum the reader's is for the same settings and features.
 
-    Each batch is a page, in the order of the files: ``components``, ``n_components``, ``n_filtered``, ``threshold``, ``image`` (the page, copied),
+    Each batch is a page, in the order of the files: ``components``, ``n_components``, ``n_filtered``, ``threshold``, ``pixel_um`` (a
+    pixel's sides along x and y by a TIFF's own words, or None), ``image`` (the page, copied),
     and with ``labels=True`` ``labels`` (h, w) int32. ``threshold`` is a number, which pixels at or above it reach (None: 1), or "otsu": found for
     each page, or as ``hysteresis``, ``local``, ``mask`` and ``fill_holes`` what :func:`foreground` has. ``threads`` (0: one for each processor) are shared by files, or are those inside the labeller of a single one. Other
     arguments are those of :func:`components`; ``features`` are those of :func:`measure`, too. ``filter`` keeps components for which all terms

@@ -92,6 +92,10 @@ static PyObject *attribute(core_state *state, PyObject *owner, const running *r,
     if (strcmp(name, "n_components") == 0) {
         return PyLong_FromUnsignedLong(result->n_labels);
     }
+    if (strcmp(name, "pixel_um") == 0) {
+        return result->pixel_from != NULL ? Py_BuildValue("(dd)", result->pixel_x_um, result->pixel_y_um)
+                                          : Py_NewRef(Py_None);
+    }
     if (strcmp(name, "n_filtered") == 0) {
         return PyLong_FromUnsignedLong(result->filtered);
     }
@@ -119,7 +123,8 @@ static void free_setup(void *at)
     free(setup);
 }
 
-static const char *const page_names[] = {"image", "labels", "n_components", "n_filtered", "threshold", NULL};
+static const char *const page_names[] = {"image",     "labels", "n_components", "n_filtered", "pixel_um",
+                                         "threshold", NULL};
 static const core_chain image_chain = {.flow = &slc_flow_image,
                                        .groups = page_groups,
                                        .faults = no_faults,

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import math
+import struct
 
 import numpy as np
 import pytest
@@ -177,6 +178,22 @@ def test_run_keeps(tmp_path):
         sluice.image.run(path, filter=3)
     with pytest.raises(sluice.UsageError, match="k is to be 1 or more"):
         sluice.image.largest(image, 0)
+
+
+def test_size_of_pixels(tmp_path):
+    def page(text: bytes) -> bytes:
+        tags = [(256, 3, 1, 2), (257, 3, 1, 1), (258, 3, 1, 8), (262, 3, 1, 1), (270, 2, len(text), 8), (273, 4, 1, 8), (279, 4, 1, 2)]
+        text += b"\0" * (len(text) % 2)
+        entries = b"".join(struct.pack("<HHII", *tag) for tag in tags)
+        return b"II*\0" + struct.pack("<I", 8 + len(text)) + text + struct.pack("<H", len(tags)) + entries + b"\0\0\0\0"
+
+    path = tmp_path / "ome.tif"
+    path.write_bytes(page(b'<OME><Pixels PhysicalSizeX="0.5" PhysicalSizeY="250" PhysicalSizeYUnit="nm"/></OME>\0'))
+    (batch,) = sluice.image.run(path)
+    assert batch.pixel_um == (0.5, 0.25)
+    path.write_bytes(page(b"of no size\0"))
+    (batch,) = sluice.image.run(path)
+    assert batch.pixel_um is None
 
 
 def test_run(tmp_path):

@@ -72,6 +72,7 @@ def test_pages_are_those_of_open_and_label(files):
             "labels",
             "n_components",
             "n_filtered",
+            "pixel_um",
             "threshold",
         }
     (batch,) = module.run(str(files[3]))

@@ -255,6 +255,10 @@ static slc_status take_page(slc_io_images *images, slc_flow_item *item, slc_erro
     const slc_status status = slc_io_images_next(images, &p->result.image, error);
     slc_io_images_exchange(images, &p->pixels, &p->capacity);
     const char *warning = slc_io_images_warning(images);
+    const slc_io_image_size size = slc_io_images_pixel(images);
+    p->result.pixel_x_um = size.from != NULL ? size.x_um : 0;
+    p->result.pixel_y_um = size.from != NULL ? size.y_um : 0;
+    p->result.pixel_from = size.from;
     (void)snprintf(item->damage, sizeof item->damage, "%s", warning != NULL ? warning : "");
     return status;
 }

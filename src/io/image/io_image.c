@@ -361,6 +361,11 @@ void slc_io_images_exchange(slc_io_images *images, uint8_t **pixels, size_t *cap
     *capacity = size;
 }
 
+slc_io_image_size slc_io_images_pixel(const slc_io_images *images)
+{
+    return images->pixel;
+}
+
 const char *slc_io_images_warning(const slc_io_images *images)
 {
     return images->warning[0] != '\0' ? images->warning : NULL;

@@ -38,6 +38,14 @@ extern const slc_io_image_format slc_io_image_nifti;
 /* Bytes that a probe wants to see. */
 enum { SLC_IO_IMAGE_PROBE = 16 };
 
+/* How large a pixel is; from NULL: not known. */
+typedef struct slc_io_image_size {
+    double x_um, y_um;
+    const char *from; /* "OME", "ImageJ", "resolution" */
+} slc_io_image_size;
+/* Micrometres of a unit that is written in n bytes; 0: none that is known. */
+double slc_io_image_micrometres(const char *unit, size_t n);
+
 struct slc_io_images {
     slc_io_stream stream;
     slc_io_image_config config;
@@ -54,7 +62,8 @@ struct slc_io_images {
     size_t capacity;
     slc_status status; /* of the last call; anything but SLC_OK stays */
     slc_error error;
-    char warning[512]; /* of the last call; empty if there is none */
+    char warning[512];       /* of the last call; empty if there is none */
+    slc_io_image_size pixel; /* of the last page */
 };
 
 /* Image sizes are 1 … SLC_IO_IMAGE_SIDE. */
@@ -125,7 +134,9 @@ static inline void slc_io_image_trim(uint8_t *row, size_t width)
  */
 void slc_io_images_exchange(slc_io_images *images, uint8_t **pixels, size_t *capacity);
 
-bool slc_io_images_alone(const slc_io_images *images);         /* one page, of a regular file */
+bool slc_io_images_alone(const slc_io_images *images); /* one page, of a regular file */
+/* Of the pixels of the last page. */
+slc_io_image_size slc_io_images_pixel(const slc_io_images *images);
 const char *slc_io_images_format(const slc_io_images *images); /* "pnm", "png", "jpeg" … */
 
 /* Goes over the next `pages`, or to the end. What would be told of them is told by who reads them. */

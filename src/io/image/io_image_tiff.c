@@ -433,7 +433,9 @@ static slc_status pass(slc_io_images *images, slc_error *error)
         return status;
     }
     tell_directory(images);
+    images->pixel = slc_tiff_size(state->tiff, &state->pixel, images->page == 1);
     if (images->page == 1) {
+        state->pixel = images->pixel;
         slc_tiff_find_stack(images);
     }
     return SLC_OK;

@@ -59,6 +59,7 @@ typedef struct slc_tiff_state {
     uint64_t told;        /* images of an ImageJ file by its own words; 0: no such words */
     uint64_t stack_begin; /* of their pixels, one image after the other, where libtiff knows of one only */
     bool is_stack;
+    slc_io_image_size pixel; /* of page 1 */
 } slc_tiff_state;
 
 /* Bytes `from` of the file into `to`; how many there were. */
@@ -71,6 +72,8 @@ void slc_tiff_find_stack(slc_io_images *images);
 /* Reads image number images->page of the stack. */
 slc_status slc_tiff_read_stack(slc_io_images *images, slc_error *error);
 
+/* How large its pixels are; `first`: those of page 1, which is this one if is_first. */
+slc_io_image_size slc_tiff_size(TIFF *tiff, const slc_io_image_size *first, bool is_first);
 /* Reads the current directory into state->page and sets the shape of the page. */
 slc_status slc_tiff_describe(slc_io_images *images, slc_error *error);
 /* The first row of the page that is wanted. */

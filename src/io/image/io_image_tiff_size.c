@@ -1,0 +1,117 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * How large a pixel of a TIFF page is: by OME-XML (PhysicalSizeX and Y of the only image), by ImageJ's words
+ * in the first page's description (a unit, of which XResolution has so many pixels), or by the baseline tags
+ * (pixels to the inch or centimetre). What is not a positive finite length in a known unit is no size. OME:
+ * https://docs.openmicroscopy.org/ome-model/latest; TIFF 6.0, page 38.
+ */
+#include "io/image/io_image_tiff.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+double slc_io_image_micrometres(const char *unit, size_t n)
+{
+    static const struct {
+        const char *name;
+        double um;
+    } units[] = {{"nm", 1e-3},  {"um", 1},       {"\xc2\xb5m", 1}, {"\xce\xbcm", 1},  {"\xb5m", 1},
+                 {"mm", 1e3},   {"cm", 1e4},     {"m", 1e6},       {"micron", 1},     {"microns", 1},
+                 {"in", 25400}, {"inch", 25400}, {"\\u00B5m", 1},  {"micrometer", 1}, {"pm", 1e-6}};
+    for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
+        if (strlen(units[i].name) == n && memcmp(units[i].name, unit, n) == 0) {
+            return units[i].um;
+        }
+    }
+    return 0;
+}
+
+static bool is_length(double um)
+{
+    return isfinite(um) && um > 0;
+}
+
+/* Where an attribute's value begins, and how long it is; NULL: there is none before `end`. */
+static const char *attribute(const char *at, const char *end, const char *name, size_t *n)
+{
+    const size_t length = strlen(name);
+    while ((at = strstr(at, name)) != NULL && at < end) {
+        if ((at[-1] == ' ' || at[-1] == '\n' || at[-1] == '\t') && at[length] == '=' &&
+            at[length + 1] == '"') {
+            const char *value = at + length + 2, *quote = strchr(value, '"');
+            *n = quote != NULL && quote < end ? (size_t)(quote - value) : 0;
+            return quote != NULL && quote < end ? value : NULL;
+        }
+        at += length;
+    }
+    return NULL;
+}
+
+static double ome_length(const char *element, const char *end, const char *name, const char *unit_name)
+{
+    size_t n = 0, n_unit = 0;
+    const char *value = attribute(element, end, name, &n),
+               *unit = attribute(element, end, unit_name, &n_unit);
+    const double um = unit == NULL ? 1 : slc_io_image_micrometres(unit, n_unit);
+    char *behind = NULL;
+    const double number = value != NULL ? strtod(value, &behind) : 0;
+    return value != NULL && behind == value + n ? number * um : 0;
+}
+
+/* Of several images which page is whose stands elsewhere: then there is no size. */
+static bool take_ome(const char *text, slc_io_image_size *size)
+{
+    const char *pixels = strstr(text, "<Pixels "), *end = pixels != NULL ? strchr(pixels, '>') : NULL;
+    if (end == NULL || strstr(end, "<Pixels ") != NULL) {
+        return false;
+    }
+    *size = (slc_io_image_size){ome_length(pixels, end, "PhysicalSizeX", "PhysicalSizeXUnit"),
+                                ome_length(pixels, end, "PhysicalSizeY", "PhysicalSizeYUnit"), "OME"};
+    return is_length(size->x_um) && is_length(size->y_um);
+}
+
+static bool take_tags(TIFF *tiff, double um, const char *from, slc_io_image_size *size)
+{
+    float x = 0, y = 0;
+    if (!TIFFGetField(tiff, TIFFTAG_XRESOLUTION, &x) || !TIFFGetField(tiff, TIFFTAG_YRESOLUTION, &y)) {
+        return false;
+    }
+    *size = (slc_io_image_size){um / (double)x, um / (double)y, from};
+    return is_length(size->x_um) && is_length(size->y_um);
+}
+
+/* "unit=um" on a line of its own. */
+static bool take_imagej(TIFF *tiff, const char *text, slc_io_image_size *size)
+{
+    static const char word[] = "\nunit=";
+    const char *unit = strstr(text, word);
+    if (unit == NULL) {
+        return false;
+    }
+    unit += sizeof word - 1;
+    return take_tags(tiff, slc_io_image_micrometres(unit, strcspn(unit, "\r\n")), "ImageJ", size);
+}
+
+slc_io_image_size slc_tiff_size(TIFF *tiff, const slc_io_image_size *first, bool is_first)
+{
+    const char *text = NULL;
+    slc_io_image_size size;
+    if (TIFFGetField(tiff, TIFFTAG_IMAGEDESCRIPTION, &text) && text != NULL) {
+        if (strstr(text, "<OME") != NULL) {
+            return take_ome(text, &size) ? size : (slc_io_image_size){.from = NULL};
+        }
+        if (strncmp(text, "ImageJ=", 7) == 0) {
+            return take_imagej(tiff, text, &size) ? size : (slc_io_image_size){.from = NULL};
+        }
+    }
+    /* The first page speaks for all, if it does in words. */
+    if (!is_first && first->from != NULL && strcmp(first->from, "resolution") != 0) {
+        return *first;
+    }
+    uint16_t unit = RESUNIT_INCH;
+    (void)TIFFGetFieldDefaulted(tiff, TIFFTAG_RESOLUTIONUNIT, &unit);
+    const double um = unit == RESUNIT_INCH ? 25400 : unit == RESUNIT_CENTIMETER ? 1e4 : 0;
+    return take_tags(tiff, um, "resolution", &size) ? size : (slc_io_image_size){.from = NULL};
+}
