@@ -91,13 +91,38 @@ static void relabel(const slc_flow_image_keep *keep, const slc_image_components 
     }
 }
 
-static slc_status take_rows(const slc_image_components *found, const uint8_t *keeps, const slc_schema *schema,
-                            slc_flow_image_result *result, slc_error *error)
+static bool choose(const slc_flow_image_keep *keep, const slc_image_components *found, uint8_t *keeps)
 {
+    for (size_t row = 0; row < found->head.size; row++) {
+        keeps[row] = slc_columns_filter_holds(&keep->filter, found, row);
+    }
+    return keep->largest == 0 || keep_largest(keep->largest, found, keeps);
+}
+
+static slc_status keep_rows(const slc_flow_image_keep *keep, const slc_image_components *found,
+                            const uint8_t *keeps, uint32_t *becomes, const slc_schema *schema,
+                            slc_flow_image_result *result)
+{
+    const size_t n = found->head.size;
+    uint32_t kept = 0;
+    for (size_t row = 0; row < n; row++) {
+        kept += keeps[row];
+        becomes[row] = keeps[row] == 0 ? 0 : keep->regions ? found->label[row] : kept;
+    }
     slc_columns_reset(&result->components);
-    slc_status status = slc_columns_reserve(schema, &result->components, found->head.size, 1);
+    slc_status status = slc_columns_reserve(schema, &result->components, n, 1);
     status = status == SLC_OK ? slc_columns_copy_if(schema, found, keeps, &result->components) : status;
-    return status == SLC_OK ? SLC_OK : slc_fail(error, status, "no memory for the components that are kept");
+    if (status != SLC_OK) {
+        return status;
+    }
+    if (result->labels != NULL) {
+        relabel(keep, found, becomes, result);
+    }
+    for (uint32_t i = 0; i < kept && result->components.label != NULL && !keep->regions; i++) {
+        result->components.label[i] = i + 1;
+    }
+    result->filtered = (uint32_t)n - kept;
+    return SLC_OK;
 }
 
 slc_status slc_flow_image_keep_run(const slc_flow_image_keep *keep, const slc_image_components *found,
@@ -105,29 +130,12 @@ slc_status slc_flow_image_keep_run(const slc_flow_image_keep *keep, const slc_im
 {
     const size_t n = found->head.size;
     uint8_t *keeps = malloc(n + 1);
-    uint32_t *becomes = malloc((n + 1) * sizeof *becomes), kept = 0;
-    for (size_t row = 0; row < n && keeps != NULL; row++) {
-        keeps[row] = slc_columns_filter_holds(&keep->filter, found, row);
-    }
-    slc_status status = keeps != NULL && becomes != NULL &&
-                                (keep->largest == 0 || keep_largest(keep->largest, found, keeps))
-                            ? SLC_OK
-                            : slc_fail(error, SLC_ERR_MEMORY, "no memory for which components are kept");
-    for (size_t row = 0; row < n && status == SLC_OK; row++) {
-        kept += keeps[row];
-        becomes[row] = keeps[row] == 0 ? 0 : keep->regions ? found->label[row] : kept;
-    }
-    status = status == SLC_OK ? take_rows(found, keeps, schema, result, error) : status;
-    if (status == SLC_OK) {
-        if (result->labels != NULL) {
-            relabel(keep, found, becomes, result);
-        }
-        for (uint32_t i = 0; i < kept && result->components.label != NULL && !keep->regions; i++) {
-            result->components.label[i] = i + 1;
-        }
-        result->filtered = (uint32_t)n - kept;
+    uint32_t *becomes = malloc((n + 1) * sizeof *becomes);
+    slc_status status = SLC_ERR_MEMORY;
+    if (keeps != NULL && becomes != NULL && choose(keep, found, keeps)) {
+        status = keep_rows(keep, found, keeps, becomes, schema, result);
     }
     free(becomes);
     free(keeps);
-    return status;
+    return status == SLC_OK ? SLC_OK : slc_fail(error, status, "no memory for the components that are kept");
 }
