@@ -1,7 +1,7 @@
 #!/bin/bash
 # SPDX-License-Identifier: Apache-2.0
 # Everything that needs a GPU, in one go: all tests with the label cuda, these again on small inputs under compute-sanitizer's
-# memcheck, racecheck and initcheck, and the benchmarks; one table at the end. The continuous test has no GPU, so this is its part there.
+# memcheck, racecheck and initcheck, the sizes of the VELO's kernels, and the benchmarks; one table at the end. The continuous test has no GPU, so this is its part there.
 #
 #     tools/gpu-check.sh --pack FILE.tar.xz FOLDER
 #     tools/gpu-check.sh [--no-sanitizer] [--no-bench] [--jobs N] [--log FOLDER] [FOLDER [TEST ...]]
@@ -137,6 +137,32 @@ for tool in "${tools[@]}"; do
     done
 done
 wait
+
+# ---- kernels ------------------------------------------------------------------------------------------------------
+
+# A kernel that the instruction cache does not hold waits for its instructions, whatever else it does well: those of the VELO's
+# search lost a third of their time to that where they were one kernel.
+most=4096
+count_instructions() {
+    cuobjdump --dump-sass "$1" 2>/dev/null | awk '
+        function tell() { if (n > 0 && name ~ /velo_[a-z]*_cu/) print name, n }
+        /Function :/ { tell(); name = $3; n = 0 }
+        /^ *\/\*[0-9a-f]+\*\// { n++ }
+        END { tell() }' | sed -E 's/^_ZN[^ ]*_velo_([a-z]*)_cu_[0-9a-f]*[0-9]([a-z_]+)(ILj([0-9]+)ELj([0-9]+)E)?[^ ]* /\1:\2,\4,\5 /; s/,+ / /'
+}
+for library in "$folder"/lib/libsluice-cuda.so.? "$folder"/libsluice-cuda.so.?; do
+    [ -f "$library" ] || continue
+    if ! command -v cuobjdump >/dev/null; then
+        echo "cuobjdump is not found: how large kernels are is not checked"
+        break
+    fi
+    count_instructions "$library" | while read -r name n; do
+        status=ok
+        [ "$n" -le $most ] || status=FAILED
+        printf '%-26s %-10s %-8s %7s    %s\n' "$name" kernel "$status" '' "$n instructions, at most $most" | tee -a "$logs/rows"
+    done
+    break
+done
 
 # ---- benchmarks ---------------------------------------------------------------------------------------------------
 
