@@ -49,6 +49,7 @@ static const slc_cli_option options_table[] = {
     {"filter", 0, TEXT(O, filter), "TERMS", "keep clusters for which all hold: 'size>=3,mass>50,x_max<200'"},
     {"layout", 0, TEXT(O, layout), "HOW", "where chips lie (.tpx3): quad, row, quad+2 with a gap, or a file"},
     {"chip", 0, TEXT(O, chip), "LIST", "pixels of these chips alone (.tpx3): 0 or 0,2-3"},
+    {"chip-column", 0, FLAG(O, chip_column), NULL, "which chip each cluster is on (.tpx3); -1: on several"},
     {"mask", 0, INPUT(O, mask), "FILE", "leave these pixels out: lines of x and y"},
     {"write-mask", 0, OUTPUT(O, write_mask), "FILE", "look for hot pixels, and write a mask of them"},
     {"calibration", 0, TEXT(O, calibration), "FILES",
@@ -246,6 +247,7 @@ static void make_schema(slc_cluster_job *job)
     memcpy(job->place_columns, job->columns, 2 * sizeof *job->columns);
     memcpy(job->place_columns + 2, job->columns + n, (job->schema.n_columns - n) * sizeof *job->columns);
     slc_cluster_nexus_columns(job);
+    slc_cluster_chips_column(job);
 }
 
 static bool open_output(slc_cluster_job *job)

@@ -21,7 +21,7 @@ typedef struct slc_cluster_options {
     uint32_t features;
     int duplicates, algorithm, time_unit, trigger;
     slc_cli_part part;
-    bool json, quiet, column_phase, nexus;
+    bool json, quiet, column_phase, nexus, chip_column;
 } slc_cluster_options;
 enum { SLC_CLUSTER_MAX_OPEN = 1 << 20 }; /* unless --max-open says otherwise */
 
@@ -54,8 +54,9 @@ typedef struct slc_cluster_rows {
     const double *energy_kev; /* with --calibration, in the place of the mass */
     uint32_t *event_id;       /* with --nexus, both */
     double *event_time_offset;
+    int32_t *chip; /* with --chip-column */
 } slc_cluster_rows;
-enum { SLC_CLUSTER_COLUMNS = SLC_PIXEL_CLUSTER_COLUMNS + 8 };
+enum { SLC_CLUSTER_COLUMNS = SLC_PIXEL_CLUSTER_COLUMNS + 9 };
 
 /* The triggers as they are written. */
 typedef struct slc_cluster_shots {
@@ -98,7 +99,7 @@ typedef struct slc_cluster_job {
     slc_cluster_shots shots, shot_rows; /* memory of `input`; what is written: that, and the flow's columns */
     slc_column shot_columns[SLC_CLUSTER_SHOT_COLUMNS], own_shot_columns[3];
     slc_schema shot_schema; /* without columns: no group of them is written */
-    slc_column columns[SLC_CLUSTER_COLUMNS], text_columns[SLC_CLUSTER_COLUMNS], place_columns[6];
+    slc_column columns[SLC_CLUSTER_COLUMNS], text_columns[SLC_CLUSTER_COLUMNS], place_columns[7];
     slc_schema schema, text_schema, place; /* columns of HDF5; of text; those that say where a row is from,
                                               and times in a unit */
     char time_name[2][24];                 /* of columns of text: first_time_ns */
@@ -144,6 +145,11 @@ void slc_cluster_nexus_pulses(slc_cluster_job *job, size_t n);
 
 /* --layout and --chip. */
 int slc_cluster_choose_chips(slc_cluster_job *job, const slc_cli_command *command);
+/* --chip-column: why an input cannot have it, or NULL; the column, and its values. */
+const char *slc_cluster_chips_reason(const slc_cluster_job *job, const slc_cluster_input *done);
+void slc_cluster_chips_column(slc_cluster_job *job);
+void slc_cluster_chips_rows(const slc_cluster_job *job, const slc_pixel_clusters *clusters,
+                            const slc_cluster_rows *rows);
 
 /* --mask, --calibration and --write-mask: read when all else has been checked; the mask that is written. */
 int slc_cluster_choose_tables(slc_cluster_job *job, const slc_cli_command *command);

@@ -1,11 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * `sluice cluster --layout` and `--chip`: where the chips of a readout lie, and which of them are read.
+ * `sluice cluster --layout`, `--chip` and `--chip-column`: where the chips of a readout lie, which of them
+ * are read, and which one a cluster is on.
  */
 #include "cli_words.h"
 #include "cmd_cluster.h"
 
 #include <stdlib.h>
+#include <string.h>
+
+enum { SIDE = 256 };
 
 /* "0,2-3": bits; false where it is not so. */
 static bool read_list(const char *text, uint8_t chips[SLC_IO_PIXELS_CHIPS / 8])
@@ -48,5 +52,52 @@ int slc_cluster_choose_chips(slc_cluster_job *job, const slc_cli_command *comman
         }
         job->setup.chips = job->chips;
     }
+    if (options->chip_column && (options->features & SLC_PIXEL_BOX) == 0) {
+        return slc_cli_wrong(command, "--chip-column needs the feature box, which --features leaves out");
+    }
     return SLC_CLI_GO_ON;
+}
+
+const char *slc_cluster_chips_reason(const slc_cluster_job *job, const slc_cluster_input *done)
+{
+    return job->options->chip_column && strcmp(done->about.format, "tpx3") != 0
+               ? "of the formats, .tpx3 alone tells of chips, which --chip-column is of"
+               : NULL;
+}
+
+void slc_cluster_chips_column(slc_cluster_job *job)
+{
+    const slc_column column = {"chip", "index", offsetof(slc_cluster_rows, chip), SLC_TYPE_I32};
+    if (job->options->chip_column) {
+        job->columns[job->schema.n_columns++] = column;
+        job->text_columns[job->text_schema.n_columns++] = column;
+        job->place_columns[job->place.n_columns++] = column;
+    }
+}
+
+/* The chip that the box lies on: chips do not lie over each other, so that all pixels are on it, or they are
+ * on several. */
+static int32_t chip_of(const slc_io_pixels_layout *layout, const slc_pixel_clusters *clusters, size_t i)
+{
+    const uint32_t x = clusters->x_min[i], y = clusters->y_min[i];
+    const uint32_t to_x = clusters->x_max[i], to_y = clusters->y_max[i];
+    if (layout == NULL) {
+        return x / SIDE == to_x / SIDE ? (int32_t)(x / SIDE) : -1;
+    }
+    for (int32_t chip = 0; chip < SLC_IO_PIXELS_CHIPS; chip++) {
+        const slc_io_pixels_chip *at = &layout->chip[chip];
+        if (at->is_there && x >= at->x && to_x < at->x + (uint32_t)SIDE && y >= at->y &&
+            to_y < at->y + (uint32_t)SIDE) {
+            return chip;
+        }
+    }
+    return -1;
+}
+
+void slc_cluster_chips_rows(const slc_cluster_job *job, const slc_pixel_clusters *clusters,
+                            const slc_cluster_rows *rows)
+{
+    for (size_t i = 0; job->options->chip_column && i < clusters->head.size; i++) {
+        rows->chip[i] = chip_of(job->setup.layout, clusters, i);
+    }
 }

@@ -86,6 +86,7 @@ static bool place_rows(slc_cluster_job *job, const slc_flow_item *item, slc_clus
         }
     }
     slc_cluster_nexus_rows(job, result, rows);
+    slc_cluster_chips_rows(job, &result->clusters, rows);
     return true;
 }
 
@@ -208,6 +209,7 @@ static bool suits(slc_cluster_job *job, const slc_cluster_input *done)
                   "--features without times";
     }
     reason = reason != NULL ? reason : slc_cluster_nexus_reason(job, done);
+    reason = reason != NULL ? reason : slc_cluster_chips_reason(job, done);
     if (reason != NULL) {
         return complain(job, done, "%s", reason);
     }

@@ -86,6 +86,34 @@ import json, sys; from tool import *
 i = json.load(open('out'))['inputs'][0]
 sys.exit((i['other_chips'], i['pixels']) != (sum(h[0] == 3 for h in make('again.tpx3')), sum(h[0] < 3 for h in make('again.tpx3'))))" || fail "counts: $(cat out)"
 
+# Which chip: of all pixels of a cluster by the same table, or several.
+cat >chips.py <<'P'
+import csv, sys
+from tool import *
+which, g = sys.argv[1], int(sys.argv[2])
+place = (lambda c, x, y: quad(c, x, y, g)) if which == "quad" else (lambda c, x, y: ((256 + g) * c + x, y))
+chip_at = {place(c, x, y): c for c in range(4) for x in range(256) for y in range(256)}
+rows, alone, several = list(csv.DictReader(open("chips.csv"))), 0, 0
+for r in rows:
+    on = {chip_at.get((x, y)) for x in range(int(r["x_min"]), int(r["x_max"]) + 1) for y in range(int(r["y_min"]), int(r["y_max"]) + 1)}
+    wanted = on.pop() if len(on) == 1 else -1
+    assert int(r["chip"]) == wanted, (r, wanted)
+    alone, several = alone + (wanted >= 0), several + (wanted < 0)
+assert alone > 500 and (several > 0) == (g == 0), (alone, several)
+P
+for how in "quad 0" "quad 1" "row 0" "row 1"; do
+    run cluster four.tpx3 -q --layout "${how/ /+}" --chip-column -o chips.csv
+    want 0
+    python3 chips.py $how || fail "'$last': chips"
+    compared=$((compared + 1))
+done
+run cluster four.tpx3 -q --chip-column -o chips.csv
+python3 chips.py row 0 || fail "'$last': chips"
+run cluster four.tpx3 -q --layout quad --chip-column -o chips.h5
+want 0
+want_refused 'needs the feature box' cluster four.tpx3 --chip-column --features size
+printf 'x,y,time [ns]\n1,2,3\n' >list.csv
+want_refused 'of the formats, .tpx3 alone tells of chips, which --chip-column is of' cluster list.csv --chip-column
 printf '0 0 0\n0 9 9\n' >twice.txt
 want_refused 'twice.txt: line 2: chip 0 is there twice' cluster four.tpx3 --layout twice.txt
 want_refused '--layout is quad, row or a file' cluster four.tpx3 --layout square
