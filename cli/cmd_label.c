@@ -36,6 +36,8 @@ const slc_cli_option slc_label_option_rows[] = {
      "which, with commas, or all (default area,box,first,centroid)"},
     {"preview", 0, OUTPUT_AS(O, preview, WORDS(".png")), "FILE",
      "write the first page's components in colours: .png"},
+    {"split", 0, TEXT(O, split), "H",
+     "cut objects that touch where they are narrower by H pixels: label their parts"},
     {"write-mask", 0, OUTPUT_AS(O, write_mask, ENDS_OR(".tiff", ".npy", ".tif", ".png", ".pgm")), "FILE",
      "write what is kept as 255, all else as 0: .npy .tif .png .pgm"},
     {"connectivity", 0, COUNT(O, connectivity, 0, 0), "N",

@@ -24,7 +24,7 @@
 typedef struct slc_label_options {
     const char *output, *stats, *preview, *algorithm, *threshold, *simd, *device, *periodic, *intensity,
         *filter, *pixel_size;
-    const char *hysteresis, *local, *mask, *write_mask;
+    const char *hysteresis, *local, *mask, *write_mask, *split;
     slc_cli_results results;
     uint64_t connectivity, threads, min_area, max_area, device_memory, max_hole, largest;
     uint32_t features;
@@ -74,8 +74,9 @@ typedef struct slc_label_job {
     const char *command_line;
     slc_image_label_config config;
     slc_flow_image_setup setup;
-    slc_image_mask_config mask_config; /* of setup.mask */
-    slc_image within;                  /* of setup.within */
+    slc_image_mask_config mask_config;   /* of setup.mask */
+    slc_image_split_config split_config; /* of setup.split */
+    slc_image within;                    /* of setup.within */
     char *within_pixels;
     uint32_t features; /* that are written */
     slc_flow *flow;
@@ -104,7 +105,7 @@ typedef struct slc_label_job {
 } slc_label_job;
 
 /* The command line, which `sluice-mpi label` has, too. */
-enum { SLC_LABEL_OPTION_ROWS = 36 };
+enum { SLC_LABEL_OPTION_ROWS = 37 };
 extern const slc_cli_option slc_label_option_rows[];
 void slc_label_defaults(void *options);
 

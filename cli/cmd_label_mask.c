@@ -13,7 +13,8 @@
 
 const char *slc_label_mask_word(const slc_label_options *options)
 {
-    return options->local != NULL                                                  ? "--local"
+    return options->split != NULL                                                  ? "--split"
+           : options->local != NULL                                                ? "--local"
            : options->hysteresis != NULL                                           ? "--hysteresis"
            : options->fill_holes                                                   ? "--fill-holes"
            : options->max_hole != 0                                                ? "--max-hole"
@@ -94,6 +95,22 @@ static int choose_local(slc_label_job *job)
                                options->local);
 }
 
+static int choose_split(slc_label_job *job)
+{
+    const slc_label_options *options = job->options;
+    slc_image_split_config *split = &job->split_config;
+    slc_image_split_config_default(split);
+    if (!slc_cli_real(options->split, &split->depth) || split->depth < 0) {
+        return slc_cli_wrong(COMMAND, "--split takes a number of pixels from 0, not '%s'", options->split);
+    }
+    if (options->inverse || strcmp(options->algorithm, "auto") != 0) {
+        return slc_cli_wrong(COMMAND, "--split does not go with --%s",
+                             options->inverse ? "inverse" : "algorithm");
+    }
+    job->setup.split = split;
+    return SLC_CLI_GO_ON;
+}
+
 int slc_label_mask_choose(slc_label_job *job)
 {
     const slc_label_options *options = job->options;
@@ -121,10 +138,11 @@ int slc_label_mask_choose(slc_label_job *job)
         return slc_cli_wrong(COMMAND, "--write-mask: {name} is for --output alone; masks go into one file");
     }
     mask->max_hole_area = !options->fill_holes ? 0 : options->max_hole != 0 ? options->max_hole : UINT64_MAX;
-    if (mask->rule != SLC_IMAGE_RULE_LEAST || mask->max_hole_area > 0 || options->mask != NULL) {
+    if (mask->rule != SLC_IMAGE_RULE_LEAST || mask->max_hole_area > 0 || options->mask != NULL ||
+        options->split != NULL) {
         job->setup.mask = mask;
     }
-    return SLC_CLI_GO_ON;
+    return options->split != NULL ? choose_split(job) : SLC_CLI_GO_ON;
 }
 
 /* ---- the mask that is read --------------------------------------------------------------------- */

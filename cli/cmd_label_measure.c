@@ -13,7 +13,7 @@ static int check_labels(const slc_label_options *options)
     static const char *const others[] = {"threshold",  "inverse",       "min-area",   "max-area", "border",
                                          "simd",       "device-memory", "algorithm",  "device",   "stream",
                                          "equal",      "periodic",      "hysteresis", "local",    "mask",
-                                         "fill-holes", "max-hole"};
+                                         "fill-holes", "max-hole",      "split"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         if (slc_cli_word(COMMAND, others[i]) != NULL) {
             return slc_cli_wrong(COMMAND, "--labels does not go with --%s: the labels are there already",

@@ -51,6 +51,7 @@ static void put_rule(slc_cli_tree *tree, const slc_label_job *job)
     slc_cli_put(tree, "local", job->options->local);
     slc_cli_put(tree, "mask", job->options->mask);
     slc_cli_put(tree, "max_hole", mask->max_hole_area);
+    slc_cli_put(tree, "split", job->setup.split != NULL ? job->split_config.depth : (double)NAN);
 }
 
 static bool print_tree(const slc_label_job *job)

@@ -8,6 +8,7 @@ foreach(test IN ITEMS small label analyse invariance fork guard errors large pus
 endforeach()
 sluice_test(test_image_mask stages test_image_mask.c oracle/image_mask_oracle.c support/image_patterns.c)
 sluice_test(test_image_measure stages test_image_measure.c oracle/image_measure_oracle.c)
+sluice_test(test_image_split stages test_image_split.c oracle/image_split_oracle.c support/image_patterns.c)
 sluice_test(test_image_join stages test_image_join.c support/image_patterns.c)
 sluice_test(test_image_volume stages test_image_volume.c oracle/volume_oracle.c)
 sluice_test(test_image_volume_stream stages test_image_volume_stream.c oracle/volume_oracle.c)

@@ -23,6 +23,7 @@
 #include <sluice/cms_chain.h>
 #include <sluice/image_label.h>
 #include <sluice/image_mask.h>
+#include <sluice/image_split.h>
 #include <sluice/io.h>
 #include <sluice/io_pet.h>
 #include <sluice/io_pixel.h>
@@ -217,6 +218,9 @@ typedef struct slc_flow_image_setup {
      * first. The others become background; labels, but those of regions, are numbered anew. NULL: all. */
     const char *filter;
     uint32_t largest;
+    /* With `mask`, and not of the background: components are the parts of image_split.h of this depth, whose
+     * other settings are those of config; NULL: none are split. */
+    const slc_image_split_config *split;
 } slc_flow_image_setup;
 typedef struct slc_flow_image_result {
     slc_image image;                 /* the page, with memory of the item's */

@@ -13,6 +13,7 @@
 #include <sluice/image_label.h>
 #include <sluice/image_mask.h>
 #include <sluice/image_measure.h>
+#include <sluice/image_split.h>
 #include <sluice/image_volume.h>
 #include <sluice/io.h>
 #include <sluice/io_cms.h>

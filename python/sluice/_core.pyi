@@ -214,6 +214,17 @@ def image_components(
 ) -> tuple[Array, Components]: ...
 def image_measure(labels: Any, grey: Image | None, features: Sequence[str], connectivity: int, /) -> Components: ...
 def image_otsu(image: Image, /) -> float: ...
+def image_split(
+    foreground: Image,
+    out: Array,
+    depth: float,
+    connectivity: int,
+    min_area: int,
+    max_area: int | None,
+    border: str,
+    threads: int,
+    /,
+) -> int: ...
 def image_foreground(
     image: Image, rule: tuple[Any, ...], mask: Image | None, max_hole: int, connectivity: int, threads: int, /
 ) -> Array: ...
@@ -241,6 +252,7 @@ def image_run(
     rule: tuple[Any, ...],
     mask: Image | None,
     max_hole: int,
+    split: float | None,
     filter: str | None,
     largest: int,
     /,

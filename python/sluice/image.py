@@ -21,6 +21,7 @@ from typing import TYPE_CHECKING, Any, Literal, Union
 from ._core import Components, Labeller, Pages, Reader, RowStream, SliceStream, UsageError, image_open, image_run, image_save
 from ._core import image_algorithms as algorithms
 from ._core import image_foreground as _foreground
+from ._core import image_split as _split
 from ._core import image_components as components
 from ._core import image_label as label
 from ._core import image_measure
@@ -53,6 +54,7 @@ __all__ = [
     "remove_small",
     "run",
     "save",
+    "split",
 ]
 
 Local = Union[str, tuple[str, int], tuple[str, int, float], tuple[str, int, float, float]]
@@ -167,6 +169,30 @@ def measure(
     return image_measure(np.ascontiguousarray(array, array.dtype.newbyteorder("=")), grey, features, connectivity)
 
 
+def split(
+    foreground: Any,
+    depth: float = 1,
+    *,
+    connectivity: int = 8,
+    min_area: int = 0,
+    max_area: int | None = None,
+    border: Literal["any", "inside", "touching"] = "any",
+    threads: int = 1,
+) -> tuple[NDArray[np.int32], int]:
+    """Labels (h, w) of the parts of a foreground (what is above 0), and how many: objects that touch are cut apart where they are narrow.
+
+    The watershed of the distance to the background, of which a hill is a part if it rises by ``depth`` pixels or more above where it meets
+    a higher one (the h of h-maxima; 0: every regional maximum). Parts are numbered in raster order, every pixel of the foreground belongs to one; those
+    of fewer pixels than ``min_area``, of more than ``max_area`` and by ``border`` (as in :func:`label`, of parts) become background. What is outside of the image is
+    no background. :func:`measure` has their features. Ties are told in image_split.h: there is one result, whatever ``threads``.
+    TypeError: an array that is not taken; UsageError: arguments out of range; UnsupportedError: a side of more than 65 000 pixels or so.
+    """
+    import numpy as np
+
+    labels = np.zeros(np.shape(foreground), np.int32)
+    return labels, _split(foreground, labels, depth, connectivity, min_area, max_area, border, threads)
+
+
 def remove_small(image: Any, min_area: int, *, connectivity: int = 8, threshold: float | None = None, threads: int = 1) -> NDArray[np.bool_]:
     """The foreground (h, w) without components of fewer than ``min_area`` pixels. Errors are those of :func:`label`."""
     labels, _ = label(image, connectivity=connectivity, threshold=threshold, min_area=min_area, threads=threads)
@@ -200,6 +226,7 @@ def run(
     local: Local | None = None,
     mask: Any = None,
     fill_holes: bool | int = False,
+    split: float | None = None,
     inverse: bool = False,
     min_area: int = 0,
     max_area: int | None = None,
@@ -219,7 +246,7 @@ def run(
     Each batch is a page, in the order of the files: ``components``, ``n_components``, ``n_filtered``, ``threshold``, ``pixel_um`` (a
     pixel's sides along x and y by a TIFF's own words, or None), ``image`` (the page, copied),
     and with ``labels=True`` ``labels`` (h, w) int32. ``threshold`` is a number, which pixels at or above it reach (None: 1), or "otsu": found for
-    each page, or as ``hysteresis``, ``local``, ``mask`` and ``fill_holes`` what :func:`foreground` has. ``threads`` (0: one for each processor) are shared by files, or are those inside the labeller of a single one. Other
+    each page, or as ``hysteresis``, ``local``, ``mask`` and ``fill_holes`` what :func:`foreground` has. ``split`` is the depth of :func:`split`: parts are the components. ``threads`` (0: one for each processor) are shared by files, or are those inside the labeller of a single one. Other
     arguments are those of :func:`components`; ``features`` are those of :func:`measure`, too. ``filter`` keeps components for which all terms
     hold, "area>=20 && solidity>0.9" (any column, up to 16 with commas or &&), and ``largest`` of these as many with most pixels: others become
     background, and are counted in ``n_filtered``. Those of reading are as in ``sluice.velo.open``: what is to be told of pages is one
@@ -230,6 +257,8 @@ def run(
         raise UsageError(f"threshold is to be a number, a band (low, high) or 'otsu', not {threshold!r}")
     if inverse and mask is not None:
         raise UsageError("mask does not go with inverse: what is outside of the mask is neither")
+    if split is not None and (inverse or algorithm != "auto" or not 0 <= split < float("inf")):
+        raise UsageError("split is a number of pixels from 0, and does not go with inverse and algorithm")
     if found and (hysteresis is not None or local is not None):
         raise UsageError("hysteresis and local are in the place of threshold: one of them is to be given")
     rule = _rule(None if found else threshold, hysteresis, local)
@@ -250,6 +279,7 @@ def run(
         rule,
         mask,
         _holes(fill_holes),
+        split,
         filter,
         largest,
     )

@@ -15,6 +15,7 @@ typedef struct run_setup {
     slc_image_label_config config;
     slc_flow_image_setup flow;
     slc_image_mask_config mask;
+    slc_image_split_config split;
     core_image within; /* of flow.within */
     slc_column columns[SLC_IMAGE_COLUMNS];
     slc_schema schema;
@@ -142,12 +143,13 @@ enum {
     RULE,
     MASK,
     MAX_HOLE,
+    SPLIT,
     FILTER,
     LARGEST,
     ARGUMENTS
 };
-static const char *const names[ARGUMENTS] = {"common", SETUP_NAMES, "features",   "labels", "otsu",
-                                             "rule",   "mask",      "fill_holes", "filter", "largest"};
+static const char *const names[ARGUMENTS] = {"common", SETUP_NAMES,  "features", "labels", "otsu",   "rule",
+                                             "mask",   "fill_holes", "split",    "filter", "largest"};
 
 /* What the threshold alone does not say. */
 static bool take_mask(core_state *state, PyObject *const *values, run_setup *setup)
@@ -161,11 +163,18 @@ static bool take_mask(core_state *state, PyObject *const *values, run_setup *set
         }
         setup->flow.within = &setup->within.image;
     }
+    if (values[SPLIT] != Py_None) {
+        slc_image_split_config_default(&setup->split);
+        if (!core_take_double(values[SPLIT], "split", &setup->split.depth)) {
+            return false;
+        }
+        setup->flow.split = &setup->split;
+    }
     if (setup->mask.rule == SLC_IMAGE_RULE_BAND || setup->mask.rule == SLC_IMAGE_RULE_HYSTERESIS) {
         setup->config.threshold = setup->mask.low;
     }
     if (setup->mask.rule != SLC_IMAGE_RULE_LEAST || setup->flow.within != NULL ||
-        setup->mask.max_hole_area > 0) {
+        setup->mask.max_hole_area > 0 || values[SPLIT] != Py_None) {
         setup->flow.mask = &setup->mask;
     }
     return true;

@@ -2,6 +2,8 @@
  * What becomes foreground: what is asked, and masks of arrays. */
 #include "py_mask.h"
 
+#include <sluice/image_split.h>
+
 #include <float.h>
 #include <stdlib.h>
 
@@ -98,6 +100,62 @@ static PyObject *image_foreground(PyObject *module, PyObject *arguments)
     return made;
 }
 
+/* image_split(foreground, out, depth, connectivity, min_area, max_area, border, threads): n; see
+ * sluice.image.split. */
+static PyObject *image_split(PyObject *module, PyObject *arguments)
+{
+    static const char *const borders[] = {"any", "inside", "touching", NULL};
+    core_state *state = core_state_of(module);
+    PyObject *image, *out, *depth, *connectivity, *min_area, *max_area, *border, *threads;
+    slc_image_split_config config;
+    slc_image_mask_config least;
+    slc_image_labels side = {.labels = NULL};
+    slc_error error = {SLC_OK, ""};
+    uint64_t neighbours = 8, n_threads = 1;
+    int which = 0;
+    core_image in;
+    Py_buffer view;
+    slc_image_split_config_default(&config);
+    slc_image_mask_config_default(&least);
+    if (PyArg_ParseTuple(arguments, "OOOOOOOO:image_split", &image, &out, &depth, &connectivity, &min_area,
+                         &max_area, &border, &threads) == 0 ||
+        !core_take_double(depth, "depth", &config.depth) ||
+        !core_take_u64(state, connectivity, "connectivity", 8, &neighbours) ||
+        !core_take_u64(state, min_area, "min_area", UINT64_MAX, &config.min_area) ||
+        (max_area != Py_None && !core_take_u64(state, max_area, "max_area", UINT64_MAX, &config.max_area)) ||
+        !core_take_word(state, border, "border", borders, &which) ||
+        !core_take_u64(state, threads, "threads", 4096, &n_threads) ||
+        !core_image_get(state, image, "foreground", &in)) {
+        return NULL;
+    }
+    if (!core_labels_get(state, out, in.image.height, in.image.width, &view, &side)) {
+        PyBuffer_Release(&in.view);
+        return NULL;
+    }
+    config.connectivity = (uint32_t)neighbours;
+    config.border = (slc_image_border)which;
+    config.exec.target = state->target;
+    config.exec.threads = least.exec.threads = (uint32_t)n_threads;
+    least.low = in.image.type == SLC_IMAGE_F32 ? (double)FLT_TRUE_MIN : 1;
+    const size_t stride = slc_image_row_bytes(SLC_IMAGE_BITS, in.image.width);
+    uint8_t *bits = malloc(stride * in.image.height + 1);
+    const slc_image foreground = {bits, in.image.width, in.image.height, (ptrdiff_t)stride, SLC_IMAGE_BITS};
+    uint32_t n = 0;
+    bool good = bits != NULL || PyErr_NoMemory() != NULL;
+    good = good && make(state, &least, &in.image, NULL, bits, stride);
+    if (good && stride > 0 && in.image.height > 0) {
+        PyThreadState *const thread = PyEval_SaveThread();
+        const slc_status status = slc_image_split(&config, &foreground, side.labels, side.stride, &n, &error);
+        PyEval_RestoreThread(thread);
+        good = status == SLC_OK || core_raise(state, status, &error) != NULL;
+    }
+    free(bits);
+    PyBuffer_Release(&view);
+    PyBuffer_Release(&in.view);
+    return good ? PyLong_FromUnsignedLong(n) : NULL;
+}
+
 PyMethodDef core_mask_functions[] = {
+    {"image_split", image_split, METH_VARARGS, "parts of objects that touch, into an array of labels"},
     {"image_foreground", image_foreground, METH_VARARGS, "the foreground of an image, as an array of bool"},
     {NULL, NULL, 0, NULL}};

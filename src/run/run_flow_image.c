@@ -75,6 +75,7 @@ static slc_status reserve(worker *w, const slc_image *image, double threshold, s
 static bool is_measured(const slc_flow_image_setup *setup)
 {
     return setup->regions || setup->filter != NULL || setup->largest > 0 ||
+           (setup->split != NULL && setup->config->features != 0) ||
            (setup->config->features & ~(uint32_t)SLC_IMAGE_ALL) != 0;
 }
 
@@ -156,6 +157,9 @@ static slc_status open_worker(const void *setup, const slc_flow_config *config, 
     slc_image_mask_config mask;
     status = status == SLC_OK && image->mask != NULL ? slc_image_mask_take(image->mask, &mask, error)
                                                      : status;
+    if (status == SLC_OK && image->split != NULL && (image->mask == NULL || image->inverse)) {
+        status = slc_fail(error, SLC_ERR_USAGE, "parts are those of a foreground that `mask` makes");
+    }
     const bool later = on_gpu(w->config.exec.device) && config->worker > 0;
     if (status == SLC_OK && is_measured(image)) {
         status = slc_flow_image_keep_open(&w->keep, image, error);
@@ -341,6 +345,29 @@ static slc_status label_page(worker *w, page *p, const slc_flow_image_setup *set
     return status;
 }
 
+/* Parts of the foreground that touch. */
+static slc_status split_page(const worker *w, page *p, const slc_flow_image_setup *setup,
+                             const slc_image *foreground, slc_error *error)
+{
+    slc_image_split_config config;
+    slc_image_split_config_default(&config);
+    slc_status status = slc_config_take(&config, sizeof config, setup->split, "slc_image_split_config",
+                                        error);
+    config.connectivity = w->config.connectivity;
+    config.min_area = w->config.min_area;
+    config.max_area = w->config.max_area;
+    config.border = w->config.border;
+    config.exec = w->config.exec;
+    config.exec.device = NULL;
+    const double began = slc_clock_seconds();
+    status = status == SLC_OK ? slc_image_split(&config, foreground, p->result.labels,
+                                                (ptrdiff_t)(foreground->width * sizeof(uint32_t)),
+                                                &p->result.n_labels, error)
+                              : status;
+    p->result.seconds += slc_clock_seconds() - began;
+    return status;
+}
+
 /* Features of labels, and of the page's values, or of a label image of its own those of another file. */
 static slc_status measure_page(const worker *w, page *p, const slc_flow_image_setup *setup,
                                const slc_image *labels, const slc_image *grey, slc_error *error)
@@ -509,7 +536,7 @@ static slc_status run_page(void *chain, const void *setup, slc_flow_item *item, 
     if (image->pages_alone) {
         return SLC_OK;
     }
-    slc_image foreground;
+    slc_image foreground = {.pixels = NULL};
     slc_status status = image->mask != NULL && p->result.fault == NULL
                             ? make_mask(w, p, image, &foreground, error)
                             : SLC_OK;
@@ -520,12 +547,14 @@ static slc_status run_page(void *chain, const void *setup, slc_flow_item *item, 
         status = leave_blank(p, image, error);
     } else {
         const double threshold = isnan(p->result.threshold) ? w->config.threshold : p->result.threshold;
-        status = reserve(w, &p->result.image, threshold, error);
-        const bool labels = image->labels || is_measured(image);
+        const bool labels = image->labels || is_measured(image) || image->split != NULL;
+        status = image->split == NULL ? reserve(w, &p->result.image, threshold, error) : SLC_OK;
         status = status == SLC_OK && labels ? make_labels(p, error) : status;
-        status = status == SLC_OK
-                     ? label_page(w, p, image, image->mask != NULL ? &foreground : NULL, labels, error)
-                     : status;
+        if (status == SLC_OK) {
+            status = image->split != NULL
+                         ? split_page(w, p, image, &foreground, error)
+                         : label_page(w, p, image, image->mask != NULL ? &foreground : NULL, labels, error);
+        }
         if (status == SLC_OK && is_measured(image)) {
             const slc_image made = {.pixels = p->result.labels,
                                     .width = p->result.image.width,

@@ -140,6 +140,24 @@ done
 equal sums "$(sort -u sums | wc -l)" 1
 cmp two0.npy two1.npy && cmp two1.npy two2.npy || fail "masks depend on threads"
 
+# Two squares that touch by a neck are one component and two parts, with or without features.
+cat >necks.pgm <<'P'
+P2 9 5 1
+1 1 1 1 0 1 1 1 1
+1 1 1 1 0 1 1 1 1
+1 1 1 1 1 1 1 1 1
+1 1 1 1 0 1 1 1 1
+0 0 0 0 0 0 0 0 0
+P
+done_so necks.pgm --json
+equal components "$(key out '(o["pages"][0]["components"], o["split"])')" "(1, None)"
+done_so necks.pgm --split 0.5 --json -o parts.pgm
+equal parts "$(key out '(o["pages"][0]["components"], o["pages"][0]["foreground"], o["split"])')" "(2, 33, 0.5)"
+done_so necks.pgm -q --split 0.5 -o alone.pgm
+cmp parts.pgm alone.pgm || fail "labels depend on features"
+done_so necks.pgm --split 0.5 --filter 'area>16' --json
+equal filter "$(key out 'o["pages"][0]["components"]')" 1
+
 # What cannot be is refused, and nothing is written.
 refuse() { # STATUS TEXT OPTION...
     run label grey.pgm "${@:3}" --write-mask no.png
@@ -150,6 +168,13 @@ refuse() { # STATUS TEXT OPTION...
 refuse 2 "not '150:100'" --threshold 150:100
 refuse 2 "not '1:2:3'" --threshold 1:2:3
 refuse 2 "not '7'" --hysteresis 7
+refuse 2 "not '-1'" --split -1
+refuse 2 "not 'x'" --split x
+refuse 2 "does not go with --inverse" --split 1 --inverse
+refuse 2 "does not go with --algorithm" --split 1 --algorithm flood
+refuse 2 "does not go with --stream" --split 1 --stream
+refuse 2 "does not go with --split" --split 1 --volume
+refuse 2 "does not go with --device" --split 1 --device cuda
 refuse 2 "not 'mean:15:x'" --local mean:15:x
 refuse 2 "not 'median'" --local median
 refuse 2 "not 'mean:15:1:2'" --local mean:15:1:2
