@@ -54,7 +54,7 @@ static void sum_runs(measure *m, uint32_t features, size_t base)
 {
     const slc_image_type type = m->grey != NULL ? m->grey->type : SLC_IMAGE_U8;
     slc_image_features_begin(features, &m->found, base, m->n, type);
-    for (size_t y = 0; y < m->image->height; y++) {
+    for (size_t y = 0; y < m->image->height && m->n_runs > 0; y++) { /* without runs there are no arrays */
         const size_t at = m->row_at[y];
         const slc_image_run_row row = {.y = y,
                                        .width = m->image->width,
