@@ -510,10 +510,14 @@ static slc_status make_mask(const worker *w, page *p, const slc_flow_image_setup
 }
 
 /* A page is an event; that it has a number of components is in the lengths of its columns. */
-static void sum_page(const page *p, slc_flow_item *item)
+static void sum_page(const page *p, const slc_flow_image_setup *setup, slc_flow_item *item)
 {
-    const slc_checksum_part part = {"components", &p->schema, &p->result.components};
-    item->checksum = slc_checksum_events(&part, p->schema.n_columns > 0 ? 1 : 0, 0);
+    slc_column columns[SLC_IMAGE_COLUMNS];
+    /* Labels say which row it is, and are not counted in files either. */
+    const slc_schema schema = slc_image_components_schema(
+        setup->config->features & ~(uint32_t)SLC_IMAGE_LABEL, columns);
+    const slc_checksum_part part = {"components", &schema, &p->result.components};
+    item->checksum = slc_checksum_events(&part, schema.n_columns > 0 ? 1 : 0, 0);
     item->n_summed = 1;
 }
 
@@ -528,7 +532,7 @@ static slc_status run_page(void *chain, const void *setup, slc_flow_item *item, 
     if (image->regions) {
         const slc_status status = run_regions(w, p, image, error);
         if (status == SLC_OK) {
-            sum_page(p, item);
+            sum_page(p, image, item);
         }
         return status;
     }
@@ -565,7 +569,7 @@ static slc_status run_page(void *chain, const void *setup, slc_flow_item *item, 
         }
     }
     if (status == SLC_OK) {
-        sum_page(p, item);
+        sum_page(p, image, item);
     }
     return status;
 }
