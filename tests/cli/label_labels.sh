@@ -149,6 +149,7 @@ want_refused "does not fit into the 16 bits of x.png" label --labels far.npy -o 
 want_refused "--labels does not go with --threshold" label --labels s.tif --threshold 3
 want_refused "--labels does not go with --min-area" label --labels s.tif --min-area 3
 want_refused "--labels does not go with --fill-holes" label --labels s.tif --fill-holes
+want_refused "--labels does not go with --split" label --labels s.tif --split 1
 want_refused "--labels does not go with --mask" label --labels s.tif --mask grey.pgm
 want_refused "--labels does not go with --stream" label --labels s.tif --stream
 want_refused "--labels does not go with --device" label --labels s.tif --device cuda
