@@ -120,9 +120,9 @@ static void test_velo_device(void **state)
     slc_velo_config_default(&config);
     slc_velo_chain *chain;
     slc_error error = {.status = SLC_OK};
-    config.exec.device = "cuda";
+    config.exec.device = "cuda:x";
     assert_int_equal(slc_velo_chain_open(&config, NULL, &chain, &error), SLC_ERR_USAGE);
-    assert_non_null(strstr(error.text, "cuda"));
+    assert_non_null(strstr(error.text, "cuda:x"));
     config.exec.device = "cpu";
     assert_int_equal(slc_velo_chain_open(&config, NULL, &chain, &error), SLC_OK);
     slc_velo_chain_close(chain);
