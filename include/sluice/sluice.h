@@ -10,6 +10,7 @@
 #include <sluice/cms_types.h>
 #include <sluice/cuda.h>
 #include <sluice/daq_pet.h>
+#include <sluice/hlt1_types.h>
 #include <sluice/image_label.h>
 #include <sluice/image_mask.h>
 #include <sluice/image_measure.h>
@@ -24,6 +25,7 @@
 #include <sluice/io_pet_frames.h>
 #include <sluice/io_pixel.h>
 #include <sluice/lhcb.h>
+#include <sluice/muon_types.h>
 #include <sluice/pet_calibrate.h>
 #include <sluice/pet_check.h>
 #include <sluice/pet_look.h>
@@ -34,10 +36,12 @@
 #include <sluice/report_pet.h>
 #include <sluice/report_velo.h>
 #include <sluice/run_flow.h>
+#include <sluice/scifi_types.h>
 #include <sluice/sim.h>
 #include <sluice/sim_cms.h>
 #include <sluice/sim_pet.h>
 #include <sluice/simd.h>
+#include <sluice/ut_types.h>
 #include <sluice/velo_beam.h>
 #include <sluice/velo_chain.h>
 #include <sluice/velo_check.h>

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The include order of src/README.md: left to right only, siblings never include each other.
 
-    base | simd cuda | image pixel lhcb | velo cms pet | sim io | daq | report run | baselines bench | cli
+    base | simd cuda | image pixel lhcb | velo ut scifi muon cms pet | hlt1 | sim io | daq | report run | baselines bench | cli
 
 A module may include itself and every module of a group further left. examples/ and tests/consume/ see public headers alone,
 cli/ those, bench/ and baselines/, mpi/ those and cli/'s; a public header sees public headers alone. `--self-test` proves that breaches are found.
