@@ -23,10 +23,11 @@ static void try_event(const uint8_t *bytes, size_t size)
     fuzz_require(slc_velo_truth_read(&batch, &truth, &faults, NULL) == SLC_OK, "truth is read");
     fuzz_require_columns(&slc_velo_particles_schema, &truth.particles);
     fuzz_require_columns(&slc_velo_particle_ids_schema, &truth.ids);
-    const size_t bound = slc_velo_truth_bound(&truth, 0);
+    const size_t bound = slc_velo_truth_bound(&truth, NULL, 0);
     uint8_t *banks = malloc(bound);
     fuzz_require(banks != NULL, "memory");
-    fuzz_require(slc_velo_truth_write(&truth, 0, banks, bound) == bound, "what was read can be written");
+    fuzz_require(slc_velo_truth_write(&truth, NULL, 0, banks, bound) == bound,
+                 "what was read can be written");
     fuzz_require(slc_batch_append(&again, banks, bound, 0) == SLC_OK, "memory");
     slc_faults_reset(&faults);
     fuzz_require(slc_velo_truth_read(&again, &reread, &faults, NULL) == SLC_OK, "truth is read again");

@@ -187,10 +187,10 @@ static void truth_round_trip(void **state)
     slc_batch batch = read_all(support_data(retina_name), &totals), rewritten = {0};
     assert_int_equal(slc_velo_truth_read(&batch, &truth, &faults, NULL), SLC_OK);
     for (uint32_t e = 0; e < EVENTS; e++) {
-        const size_t bound = slc_velo_truth_bound(&truth, e);
+        const size_t bound = slc_velo_truth_bound(&truth, NULL, e);
         uint8_t *banks = malloc(bound);
         assert_non_null(banks);
-        const size_t n = slc_velo_truth_write(&truth, e, banks, bound);
+        const size_t n = slc_velo_truth_write(&truth, NULL, e, banks, bound);
         assert_int_equal(n, bound);
         assert_int_equal(slc_batch_append(&rewritten, banks, n, 0), SLC_OK);
         free(banks);

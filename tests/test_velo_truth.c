@@ -114,12 +114,13 @@ static void assert_same_truth(const slc_velo_truth *a, const slc_velo_truth *b, 
 
 static support_bytes banks_of(const slc_velo_truth *truth, uint32_t e)
 {
-    support_bytes banks = {.size = slc_velo_truth_bound(truth, e)};
+    support_bytes banks = {.size = slc_velo_truth_bound(truth, NULL, e)};
     banks.at = malloc(banks.size);
     banks.capacity = banks.size;
     assert_non_null(banks.at);
-    assert_int_equal(slc_velo_truth_write(truth, e, banks.at, banks.size - 1), 0); /* one byte too few */
-    assert_int_equal(slc_velo_truth_write(truth, e, banks.at, banks.size), banks.size);
+    assert_int_equal(slc_velo_truth_write(truth, NULL, e, banks.at, banks.size - 1),
+                     0); /* one byte too few */
+    assert_int_equal(slc_velo_truth_write(truth, NULL, e, banks.at, banks.size), banks.size);
     return banks;
 }
 

@@ -266,6 +266,24 @@ SLC_API void slc_velo_truth_clear(slc_velo_truth *truth);
 /* Ends the current event in all three collections. */
 SLC_API void slc_velo_truth_end_event(slc_velo_truth *truth);
 
+/* Ids of the particles' hits in the UT and the SciFi, as in ut_types.h and scifi_types.h but for bits 28-31;
+ * a row for each particle. Its rows of ut and scifi begin at the event's first and ut_begin, scifi_begin. */
+typedef struct slc_velo_particle_lists {
+    slc_columns head;
+    uint32_t *ut_begin;
+    uint32_t *n_ut;
+    uint32_t *scifi_begin;
+    uint32_t *n_scifi;
+} slc_velo_particle_lists;
+SLC_API extern const slc_schema slc_velo_particle_lists_schema;
+
+/* What truth has beyond the VELO. Zero-initialise. */
+typedef struct slc_velo_beyond {
+    slc_velo_particle_lists lists;
+    slc_velo_particle_ids ut, scifi;
+} slc_velo_beyond;
+SLC_API void slc_velo_beyond_clear(slc_velo_beyond *beyond);
+
 /* Truth matches, one row per track: the particle (index in its event) that owns most of the track's hits if
  * it owns at least the matched fraction, otherwise -1 (a ghost); `purity` is that fraction. */
 typedef struct slc_velo_matches {

@@ -333,12 +333,12 @@ static slc_status write_truth(slc_sim_velo *sim)
         return status;
     }
     fill_truth(sim, &sim->truth);
-    const size_t bytes = slc_velo_truth_bound(&sim->truth, 0);
+    const size_t bytes = slc_velo_truth_bound(&sim->truth, NULL, 0);
     uint8_t *out = slc_sim_list_append(&sim->bytes, bytes, 1, &sim->failed);
     if (out == NULL) {
         return SLC_ERR_MEMORY;
     }
-    const size_t written = slc_velo_truth_write(&sim->truth, 0, out, bytes);
+    const size_t written = slc_velo_truth_write(&sim->truth, NULL, 0, out, bytes);
     sim->bytes.size -= bytes - written;
     return written > 0 ? SLC_OK : SLC_ERR_CAPACITY;
 }

@@ -17,7 +17,7 @@ enum {
     PARTICLE_BYTES_MIN = FIXED_BYTES + 12,
     VERTEX_BYTES = 28,
     NO_PID = -999999, /* what LHCb writes where there is no particle */
-    LISTS = 3         /* ids of VELO, UT and SciFi; the first is kept */
+    LISTS = 3         /* ids of VELO, UT and SciFi */
 };
 
 /* ---- reading bytes --------------------------------------------------------------------------- */
@@ -151,42 +151,66 @@ static void load_particle(const uint8_t *from, size_t n_flags, slc_velo_particle
     particles->charge[row] = slc_load_f32(rest + 24);
 }
 
-/* The lists of hit ids behind a particle; those of the VELO are kept. */
-static slc_status load_lists(reader *from, slc_velo_truth *truth, size_t row, size_t first_id)
+/* Appends the ids of one list. */
+static slc_status load_ids(reader *from, size_t n, slc_velo_particle_ids *kept)
 {
+    const uint8_t *ids = take(from, 4 * n);
+    const size_t begin = kept->head.size;
+    if (slc_columns_reserve(&slc_velo_particle_ids_schema, kept, begin + n, kept->head.event_capacity) !=
+        SLC_OK) {
+        return SLC_ERR_MEMORY;
+    }
+    for (size_t i = 0; i < n; i++) {
+        kept->id[begin + i] = slc_load_u32(ids + 4 * i);
+    }
+    kept->head.size += n;
+    return SLC_OK;
+}
+
+/* Truth and what is beyond it while an event is read. */
+typedef struct kept_lists {
+    slc_velo_truth *truth;
+    slc_velo_beyond *beyond; /* or NULL */
+    size_t first[LISTS];     /* rows of ids before the event */
+} kept_lists;
+
+/* The lists of hit ids behind a particle. */
+static slc_status load_lists(reader *from, const kept_lists *to, size_t row)
+{
+    slc_velo_beyond *beyond = to->beyond;
+    slc_velo_particle_ids *const ids[LISTS] = {&to->truth->ids, beyond != NULL ? &beyond->ut : NULL,
+                                               beyond != NULL ? &beyond->scifi : NULL};
+    uint32_t *const begins[LISTS] = {to->truth->particles.id_begin,
+                                     beyond != NULL ? beyond->lists.ut_begin : NULL,
+                                     beyond != NULL ? beyond->lists.scifi_begin : NULL};
+    uint32_t *const counts[LISTS] = {to->truth->particles.n_ids, beyond != NULL ? beyond->lists.n_ut : NULL,
+                                     beyond != NULL ? beyond->lists.n_scifi : NULL};
     for (int list = 0; list < LISTS; list++) {
         const uint8_t *count = take(from, 4);
         const size_t n = count != NULL ? slc_load_u32(count) : 0;
         /* Held against what is left before it is multiplied: no overflow anywhere. */
-        const uint8_t *ids = count != NULL && n <= (from->size - from->at) / 4 ? take(from, 4 * n) : NULL;
-        if (ids == NULL) {
+        if (count == NULL || n > (from->size - from->at) / 4) {
             return SLC_ERR_FORMAT;
         }
-        if (list > 0) {
+        if (ids[list] == NULL) {
+            (void)take(from, 4 * n);
             continue;
         }
-        slc_velo_particle_ids *kept = &truth->ids;
-        const size_t begin = kept->head.size;
-        if (slc_columns_reserve(&slc_velo_particle_ids_schema, kept, begin + n, kept->head.event_capacity) !=
-            SLC_OK) {
+        begins[list][row] = (uint32_t)(ids[list]->head.size - to->first[list]);
+        counts[list][row] = (uint32_t)n;
+        if (load_ids(from, n, ids[list]) != SLC_OK) {
             return SLC_ERR_MEMORY;
         }
-        for (size_t i = 0; i < n; i++) {
-            kept->id[begin + i] = slc_load_u32(ids + 4 * i);
-        }
-        kept->head.size += n;
-        truth->particles.id_begin[row] = (uint32_t)(begin - first_id);
-        truth->particles.n_ids[row] = (uint32_t)n;
     }
     return SLC_OK;
 }
 
-static slc_status load_particles(reader *from, uint8_t version, slc_velo_truth *truth)
+static slc_status load_particles(reader *from, uint8_t version, const kept_lists *to)
 {
-    slc_velo_particles *particles = &truth->particles;
+    slc_velo_particles *particles = &to->truth->particles;
+    slc_velo_particle_lists *lists = to->beyond != NULL ? &to->beyond->lists : NULL;
     const size_t n_flags = version == 1 ? FLAGS_V1 : FLAGS_V2;
     const size_t fixed = FIXED_BYTES - FLAGS_V1 + n_flags;
-    const size_t first_id = truth->ids.head.size;
     const uint8_t *count = version == 1 || version == 2 ? take(from, 4) : NULL;
     const size_t n = count != NULL ? slc_load_u32(count) : 0;
     if (count == NULL || n > (from->size - from->at) / PARTICLE_BYTES_MIN) {
@@ -194,14 +218,21 @@ static slc_status load_particles(reader *from, uint8_t version, slc_velo_truth *
     }
     slc_status status = slc_columns_reserve(&slc_velo_particles_schema, particles, particles->head.size + n,
                                             particles->head.event_capacity);
+    if (status == SLC_OK && lists != NULL) {
+        status = slc_columns_reserve(&slc_velo_particle_lists_schema, lists, lists->head.size + n,
+                                     lists->head.event_capacity);
+    }
     for (size_t i = 0; status == SLC_OK && i < n; i++) {
         const uint8_t *bytes = take(from, fixed);
         if (bytes == NULL) {
             return SLC_ERR_FORMAT;
         }
         load_particle(bytes, n_flags, particles, particles->head.size);
-        status = load_lists(from, truth, particles->head.size, first_id);
+        status = load_lists(from, to, particles->head.size);
         particles->head.size++;
+        if (lists != NULL) {
+            lists->head.size++;
+        }
     }
     if (status == SLC_OK && from->at != from->size) {
         return SLC_ERR_FORMAT;
@@ -209,17 +240,26 @@ static slc_status load_particles(reader *from, uint8_t version, slc_velo_truth *
     return status;
 }
 
-static slc_status read_particles(pieces *found, slc_velo_truth *truth)
+static slc_status read_particles(pieces *found, slc_velo_truth *truth, slc_velo_beyond *beyond)
 {
-    const size_t particles_before = truth->particles.head.size, ids_before = truth->ids.head.size;
+    const size_t particles_before = truth->particles.head.size;
+    const kept_lists to = {truth,
+                           beyond,
+                           {truth->ids.head.size, beyond != NULL ? beyond->ut.head.size : 0,
+                            beyond != NULL ? beyond->scifi.head.size : 0}};
     reader joined;
     slc_status status = join_pieces(found, &joined);
     if (status == SLC_OK) {
-        status = load_particles(&joined, found->banks[0].version, truth);
+        status = load_particles(&joined, found->banks[0].version, &to);
     }
     if (status != SLC_OK) {
         truth->particles.head.size = particles_before;
-        truth->ids.head.size = ids_before;
+        truth->ids.head.size = to.first[0];
+        if (beyond != NULL) {
+            beyond->lists.head.size = particles_before;
+            beyond->ut.head.size = to.first[1];
+            beyond->scifi.head.size = to.first[2];
+        }
     }
     return status;
 }
@@ -254,7 +294,7 @@ static slc_status read_vertices(const pieces *found, slc_velo_vertices *vertices
 
 /* ---- a batch --------------------------------------------------------------------------------- */
 
-static slc_status reserve_events(slc_velo_truth *truth, uint32_t events)
+static slc_status reserve_events(slc_velo_truth *truth, slc_velo_beyond *beyond, uint32_t events)
 {
     slc_status status = slc_columns_reserve(&slc_velo_particles_schema, &truth->particles, 0, events);
     if (status == SLC_OK) {
@@ -263,17 +303,36 @@ static slc_status reserve_events(slc_velo_truth *truth, uint32_t events)
     if (status == SLC_OK) {
         status = slc_columns_reserve(&slc_velo_vertices_schema, &truth->vertices, 0, events);
     }
+    if (status == SLC_OK && beyond != NULL) {
+        status = slc_columns_reserve(&slc_velo_particle_lists_schema, &beyond->lists, 0, events);
+    }
+    if (status == SLC_OK && beyond != NULL) {
+        status = slc_columns_reserve(&slc_velo_particle_ids_schema, &beyond->ut, 0, events);
+    }
+    if (status == SLC_OK && beyond != NULL) {
+        status = slc_columns_reserve(&slc_velo_particle_ids_schema, &beyond->scifi, 0, events);
+    }
     return status;
 }
 
+static void end_event(slc_velo_truth *truth, slc_velo_beyond *beyond)
+{
+    slc_velo_truth_end_event(truth);
+    if (beyond != NULL) {
+        slc_columns_end_event(&beyond->lists);
+        slc_columns_end_event(&beyond->ut);
+        slc_columns_end_event(&beyond->scifi);
+    }
+}
+
 static slc_status read_event(const slc_batch *batch, uint32_t e, pieces *found, slc_velo_truth *truth,
-                             slc_faults *faults)
+                             slc_velo_beyond *beyond, slc_faults *faults)
 {
     const uint64_t event = batch->first_event + e;
     const slc_lhcb_bank_cursor banks = SLC_LHCB_BANKS_OF(batch, e), none = {.size = 0};
     slc_status status = find_pieces(batch->length[e] > 0 ? banks : none, found);
     if (status == SLC_OK && found->n > 0) {
-        status = read_particles(found, truth);
+        status = read_particles(found, truth, beyond);
         if (status == SLC_ERR_FORMAT && faults != NULL) {
             slc_faults_add(faults, SLC_FAULT_TRUTH, event, found->banks[0].source, found->banks[0].offset);
         }
@@ -287,28 +346,44 @@ static slc_status read_event(const slc_batch *batch, uint32_t e, pieces *found, 
         status = status == SLC_ERR_FORMAT ? SLC_OK : status;
     }
     if (status == SLC_OK) {
-        slc_velo_truth_end_event(truth);
+        end_event(truth, beyond);
     }
     return status;
+}
+
+static void reset(slc_velo_truth *truth, slc_velo_beyond *beyond)
+{
+    slc_velo_truth_reset(truth);
+    if (beyond != NULL) {
+        slc_columns_reset(&beyond->lists);
+        slc_columns_reset(&beyond->ut);
+        slc_columns_reset(&beyond->scifi);
+    }
+}
+
+slc_status slc_velo_truth_read_all(const slc_batch *batch, slc_velo_truth *truth, slc_velo_beyond *beyond,
+                                   slc_faults *faults, slc_error *error)
+{
+    pieces found = {0};
+    reset(truth, beyond);
+    slc_status status = reserve_events(truth, beyond, batch->n_events);
+    for (uint32_t e = 0; status == SLC_OK && e < batch->n_events; e++) {
+        status = read_event(batch, e, &found, truth, beyond, faults);
+    }
+    free(found.banks);
+    free(found.joined);
+    if (status != SLC_OK) {
+        const uint64_t event = batch->first_event + truth->particles.head.n_events;
+        reset(truth, beyond);
+        return slc_fail(error, status, "event %llu: no memory for its truth", (unsigned long long)event);
+    }
+    return SLC_OK;
 }
 
 slc_status slc_velo_truth_read(const slc_batch *batch, slc_velo_truth *truth, slc_faults *faults,
                                slc_error *error)
 {
-    pieces found = {0};
-    slc_velo_truth_reset(truth);
-    slc_status status = reserve_events(truth, batch->n_events);
-    for (uint32_t e = 0; status == SLC_OK && e < batch->n_events; e++) {
-        status = read_event(batch, e, &found, truth, faults);
-    }
-    free(found.banks);
-    free(found.joined);
-    if (status != SLC_OK) {
-        slc_velo_truth_reset(truth);
-        return slc_fail(error, status, "event %llu: no memory for its truth",
-                        (unsigned long long)(batch->first_event + truth->particles.head.n_events));
-    }
-    return SLC_OK;
+    return slc_velo_truth_read_all(batch, truth, NULL, faults, error);
 }
 
 /* ---- writing --------------------------------------------------------------------------------- */
@@ -342,8 +417,16 @@ static void put_f32(writer *to, float value)
     put(to, bytes, sizeof bytes);
 }
 
-static void put_particle(writer *to, const slc_velo_truth *truth, size_t row, size_t first_id,
-                         uint32_t n_vertices)
+static void put_ids(writer *to, const slc_velo_particle_ids *ids, size_t begin, uint32_t n)
+{
+    put_u32(to, n);
+    for (uint32_t i = 0; i < n; i++) {
+        put_u32(to, ids->id[begin + i]);
+    }
+}
+
+static void put_particle(writer *to, const slc_velo_truth *truth, const slc_velo_beyond *beyond,
+                         uint32_t event, size_t row, uint32_t n_vertices)
 {
     const slc_velo_particles *particles = &truth->particles;
     const float floats[] = {particles->p_mev[row],       particles->pt_mev[row],
@@ -366,13 +449,17 @@ static void put_particle(writer *to, const slc_velo_truth *truth, size_t row, si
     put_f32(to, -1.0F);
     put_f32(to, particles->charge[row]);
     put_u32(to, n_vertices);
-    const uint32_t n = particles->n_ids[row];
-    put_u32(to, n);
-    for (uint32_t i = 0; i < n; i++) {
-        put_u32(to, truth->ids.id[first_id + particles->id_begin[row] + i]);
+    put_ids(to, &truth->ids, truth->ids.head.event_offset[event] + particles->id_begin[row],
+            particles->n_ids[row]);
+    if (beyond == NULL) {
+        put_u32(to, 0);
+        put_u32(to, 0);
+        return;
     }
-    put_u32(to, 0); /* UT */
-    put_u32(to, 0); /* SciFi */
+    const slc_velo_particle_lists *lists = &beyond->lists;
+    put_ids(to, &beyond->ut, beyond->ut.head.event_offset[event] + lists->ut_begin[row], lists->n_ut[row]);
+    put_ids(to, &beyond->scifi, beyond->scifi.head.event_offset[event] + lists->scifi_begin[row],
+            lists->n_scifi[row]);
 }
 
 /* LHCb counts as visible what has more than four tracks in the VELO. */
@@ -385,12 +472,13 @@ static uint32_t visible_vertices(const slc_velo_vertices *vertices, uint32_t eve
     return n;
 }
 
-static size_t particles_size(const slc_velo_truth *truth, uint32_t event)
+static size_t particles_size(const slc_velo_truth *truth, const slc_velo_beyond *beyond, uint32_t event)
 {
     const uint32_t *offset = truth->particles.head.event_offset;
     size_t size = 4;
     for (size_t row = offset[event]; row < offset[event + 1]; row++) {
         size += PARTICLE_BYTES_MIN + 1 + 4 * (size_t)truth->particles.n_ids[row];
+        size += beyond != NULL ? 4 * ((size_t)beyond->lists.n_ut[row] + beyond->lists.n_scifi[row]) : 0;
     }
     return size;
 }
@@ -408,22 +496,23 @@ static size_t particle_banks_size(size_t size)
     return whole * slc_lhcb_bank_bound(PIECE_BYTES) + (rest > 0 ? slc_lhcb_bank_bound(rest) : 0);
 }
 
-size_t slc_velo_truth_bound(const slc_velo_truth *truth, uint32_t event)
+size_t slc_velo_truth_bound(const slc_velo_truth *truth, const slc_velo_beyond *beyond, uint32_t event)
 {
-    return particle_banks_size(particles_size(truth, event)) +
+    return particle_banks_size(particles_size(truth, beyond, event)) +
            slc_lhcb_bank_bound(vertices_size(truth, event));
 }
 
-static size_t write_particles(const slc_velo_truth *truth, uint32_t event, uint8_t *out)
+static size_t write_particles(const slc_velo_truth *truth, const slc_velo_beyond *beyond, uint32_t event,
+                              uint8_t *out)
 {
     const uint32_t *offset = truth->particles.head.event_offset;
-    const size_t size = particles_size(truth, event), banks_size = particle_banks_size(size);
+    const size_t size = particles_size(truth, beyond, event), banks_size = particle_banks_size(size);
     const uint32_t n_vertices = visible_vertices(&truth->vertices, event);
     memset(out, 0, banks_size);
     writer to = {.out = out};
     put_u32(&to, offset[event + 1] - offset[event]);
     for (size_t row = offset[event]; row < offset[event + 1]; row++) {
-        put_particle(&to, truth, row, truth->ids.head.event_offset[event], n_vertices);
+        put_particle(&to, truth, beyond, event, row, n_vertices);
     }
     for (size_t piece = 0, left = size; left > 0; piece++) {
         const size_t part = left < PIECE_BYTES ? left : PIECE_BYTES;
@@ -460,14 +549,16 @@ static size_t write_vertices(const slc_velo_truth *truth, uint32_t event, uint8_
     return bank_size;
 }
 
-size_t slc_velo_truth_write(const slc_velo_truth *truth, uint32_t event, uint8_t *out, size_t capacity)
+size_t slc_velo_truth_write(const slc_velo_truth *truth, const slc_velo_beyond *beyond, uint32_t event,
+                            uint8_t *out, size_t capacity)
 {
     /* Source ids of pieces are 16 bits, and all vertices go into one bank. */
     const size_t most = (size_t)INT16_MAX * PIECE_BYTES;
-    if (slc_velo_truth_bound(truth, event) > capacity || particles_size(truth, event) > most ||
+    if (slc_velo_truth_bound(truth, beyond, event) > capacity ||
+        particles_size(truth, beyond, event) > most ||
         vertices_size(truth, event) > SLC_LHCB_BANK_MAX_PAYLOAD) {
         return 0;
     }
-    const size_t used = write_particles(truth, event, out);
+    const size_t used = write_particles(truth, beyond, event, out);
     return used + write_vertices(truth, event, out + used);
 }

@@ -86,6 +86,14 @@ static const slc_column particle_ids[] = {
 };
 SOA_SCHEMA(slc_velo_particle_ids, slc_velo_particle_ids_schema, "particle_ids", particle_ids);
 
+static const slc_column particle_lists[] = {
+    SOA_COLUMN(slc_velo_particle_lists, ut_begin, "index"),
+    SOA_COLUMN(slc_velo_particle_lists, n_ut, "1"),
+    SOA_COLUMN(slc_velo_particle_lists, scifi_begin, "index"),
+    SOA_COLUMN(slc_velo_particle_lists, n_scifi, "1"),
+};
+SOA_SCHEMA(slc_velo_particle_lists, slc_velo_particle_lists_schema, "particle_lists", particle_lists);
+
 static const slc_column vertices[] = {
     SOA_COLUMN(slc_velo_vertices, n_tracks, "1"),
     SOA_COLUMN(slc_velo_vertices, x_mm, "mm"),
@@ -112,6 +120,13 @@ void slc_velo_truth_clear(slc_velo_truth *truth)
     slc_columns_clear(&slc_velo_particles_schema, &truth->particles);
     slc_columns_clear(&slc_velo_particle_ids_schema, &truth->ids);
     slc_columns_clear(&slc_velo_vertices_schema, &truth->vertices);
+}
+
+void slc_velo_beyond_clear(slc_velo_beyond *beyond)
+{
+    slc_columns_clear(&slc_velo_particle_lists_schema, &beyond->lists);
+    slc_columns_clear(&slc_velo_particle_ids_schema, &beyond->ut);
+    slc_columns_clear(&slc_velo_particle_ids_schema, &beyond->scifi);
 }
 
 void slc_velo_truth_end_event(slc_velo_truth *truth)
