@@ -12,11 +12,28 @@
 extern "C" {
 #endif
 
-enum { SLC_MUON_STATIONS = 4 };
+/* Faults of the muon stations' banks; `module` is the bank's source id, `offset` is inside the event. */
+#define SLC_FAULT_OF_MUON(n) SLC_FAULT_CODE('m', 'u', 'o', n)
+enum {
+    SLC_FAULT_MUON_CHANNEL = SLC_FAULT_OF_MUON(
+        1), /* an address to which nothing is connected: the word was dropped */
+    SLC_FAULT_MUON_DUPLICATE = SLC_FAULT_OF_MUON(
+        2), /* a pad or strip that was sent twice in an event: the second word was dropped */
+    SLC_FAULT_MUON_TELL40 = SLC_FAULT_OF_MUON(3), /* a bank of version 3 with hits, where the geometry is of
+                                                     version 2: they have no place, dropped */
+};
 
-/* Hits, by station (0 is M2): pads, crossings of two strips, and strips that nothing crosses (`uncrossed`
- * 1), with half sizes dx and dy. `tile` is the id of the pad or strip; time in units of the read-out,
- * delta_time that of the second strip less (of what crosses nothing, its time). */
+enum { SLC_MUON_STATIONS = 4, SLC_MUON_REGIONS = 4, SLC_MUON_QUARTERS = 4 };
+
+/* muon_geometry.bin and muon_tables.bin: which pads and strips there are, where, and how they are read out.
+ * Opened by slc_io_hlt1_geometry_open. */
+typedef struct slc_muon_geometry slc_muon_geometry;
+
+/* Hits, by station (0 is M2), region and quarter: pads, crossings of two strips, and strips that nothing
+ * crosses (`uncrossed` 1), with half sizes dx and dy. Those of a quarter in the order of their strips' words,
+ * banks by source. Bits of `tile`, the pad or strip: 0-4 y, 5-11 x, 12-13 quarter, 14-15 region, 16-17
+ * station, 18-23 and 24-28 the grid in x and y. Time in units of the read-out, delta_time that of the first
+ * strip less that of the second (of what crosses nothing, its time). */
 typedef struct slc_muon_hits {
     slc_columns head;
     float *x_mm;

@@ -134,7 +134,7 @@ const char *slc_lhcb_bank_type_name(uint8_t type)
         return "Velo";
     case 9:
         return "Rich";
-    case 13:
+    case SLC_LHCB_BANK_MUON:
         return "Muon";
     case SLC_LHCB_BANK_DAQ:
         return "DAQ";

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Schemas of the muon stations' collections. */
+ * Schemas and faults of the muon stations. */
 #include "base/columns.h"
+#include "base/faults.h"
 #include <sluice/muon_types.h>
 
 static const slc_column hits[] = {
@@ -12,3 +13,12 @@ static const slc_column hits[] = {
     SOA_COLUMN(slc_muon_hits, uncrossed, "1"),
 };
 SOA_SCHEMA(slc_muon_hits, slc_muon_hits_schema, "muon_hits", hits);
+
+static const slc_fault_kind fault_kinds[] = {
+    {SLC_FAULT_MUON_CHANNEL, "muon_channel",
+     "address of a muon board that nothing is connected to; word dropped", NULL},
+    {SLC_FAULT_MUON_DUPLICATE, "muon_duplicate", "muon pad or strip sent twice; second word dropped", NULL},
+    {SLC_FAULT_MUON_TELL40, "muon_tell40",
+     "muon bank of version 3 (Tell40): its hits need a geometry of version 3; bank dropped", NULL},
+};
+SLC_FAULTS_REGISTER(fault_kinds)
