@@ -152,7 +152,7 @@ static uint64_t decode(const uint8_t *bytes, size_t size)
     slc_error error = {0};
     slc_faults_reset(&faults);
     assert_int_equal(slc_batch_append(&batch, bytes, size, 0), SLC_OK);
-    assert_int_equal(slc_muon_decode(decoder, &batch, &hits, &faults, &error), SLC_OK);
+    assert_int_equal(slc_muon_decode_batch(decoder, &batch, &hits, &faults, &error), SLC_OK);
     const char *why = "";
     assert_true(slc_columns_check(&slc_muon_hits_schema, &hits, &why));
     slc_batch_clear(&batch);
@@ -254,12 +254,11 @@ static void banks_may_end_anywhere(void **state)
                                         .version = version,
                                         .source = 0};
             slc_faults_reset(&faults);
-            slc_muon_event_begin(decoder, 0, &faults);
-            slc_muon_event_take(decoder, &bank);
             slc_columns_reset(&hits);
             assert_int_equal(
-                slc_columns_reserve(&slc_muon_hits_schema, &hits, slc_muon_event_bound(decoder), 1), SLC_OK);
-            slc_muon_event_decode(decoder, &hits);
+                slc_columns_reserve(&slc_muon_hits_schema, &hits, slc_muon_bank_bound(decoder, &bank), 1),
+                SLC_OK);
+            slc_muon_decode(decoder, &bank, 1, 0, &hits, &faults);
             assert_true(version == 3 || (slc_faults_total(&faults) == 0) == (size == length));
         }
     }
@@ -350,13 +349,13 @@ static void ten_events(void **state)
     assert_int_equal(batch.n_events, EVENTS);
     slc_muon_hits all = {0};
     slc_faults_reset(&faults);
-    assert_int_equal(slc_muon_decode(decoder, &batch, &all, &faults, &error), SLC_OK);
+    assert_int_equal(slc_muon_decode_batch(decoder, &batch, &all, &faults, &error), SLC_OK);
     assert_int_equal(slc_faults_total(&faults), 0);
     for (uint32_t e = 0; e < EVENTS; e++) {
         size_t n = 0, crossings, station[SLC_MUON_STATIONS] = {0};
         slc_batch_reset(&one);
         assert_int_equal(slc_batch_append(&one, batch.bytes + batch.offset[e], batch.length[e], 0), SLC_OK);
-        assert_int_equal(slc_muon_decode(decoder, &one, &hits, &faults, &error), SLC_OK);
+        assert_int_equal(slc_muon_decode_batch(decoder, &one, &hits, &faults, &error), SLC_OK);
         assert_int_equal(slc_muon_event_tiles(decoder), counts[e][0]);
         assert_int_equal(slc_muon_event_crossings(decoder), counts[e][1]);
         assert_int_equal(hits.head.size, counts[e][2]);

@@ -365,6 +365,21 @@ size_t slc_muon_event_crossings(const slc_muon_decoder *decoder)
     return decoder->n_crossings;
 }
 
+void slc_muon_decode(slc_muon_decoder *decoder, const slc_lhcb_bank *banks, size_t n_banks, uint64_t event,
+                     slc_muon_hits *hits, slc_faults *faults)
+{
+    slc_muon_event_begin(decoder, event, faults);
+    for (size_t i = 0; i < n_banks; i++) {
+        slc_muon_event_take(decoder, &banks[i]);
+    }
+    slc_muon_event_decode(decoder, hits);
+}
+
+size_t slc_muon_bank_bound(const slc_muon_decoder *decoder, const slc_lhcb_bank *bank)
+{
+    return bank->version == 2 ? (size_t)decoder->geometry->hits_per_tile * (bank->size / 2) : 0;
+}
+
 /* ---- a batch ------------------------------------------------------------------------------------ */
 
 static void take_all(slc_muon_decoder *decoder, const slc_batch *batch, uint32_t event)
@@ -383,8 +398,8 @@ static void take_all(slc_muon_decoder *decoder, const slc_batch *batch, uint32_t
     }
 }
 
-slc_status slc_muon_decode(slc_muon_decoder *decoder, const slc_batch *batch, slc_muon_hits *hits,
-                           slc_faults *faults, slc_error *error)
+slc_status slc_muon_decode_batch(slc_muon_decoder *decoder, const slc_batch *batch, slc_muon_hits *hits,
+                                 slc_faults *faults, slc_error *error)
 {
     slc_columns_reset(hits);
     for (uint32_t e = 0; e < batch->n_events; e++) {

@@ -32,9 +32,15 @@ void slc_muon_event_decode(slc_muon_decoder *decoder, slc_muon_hits *hits);
 size_t slc_muon_event_tiles(const slc_muon_decoder *decoder);
 size_t slc_muon_event_crossings(const slc_muon_decoder *decoder);
 
+/* The three in one, of banks that somebody else has found: appends the hits of event number `event`, and ends
+ * it. There must be room for slc_muon_bank_bound of all banks. */
+void slc_muon_decode(slc_muon_decoder *decoder, const slc_lhcb_bank *banks, size_t n_banks, uint64_t event,
+                     slc_muon_hits *hits, slc_faults *faults);
+size_t slc_muon_bank_bound(const slc_muon_decoder *decoder, const slc_lhcb_bank *bank);
+
 /* All events of a batch, with a walk over their banks. `hits` is emptied first, and grows. SLC_ERR_MEMORY. */
-slc_status slc_muon_decode(slc_muon_decoder *decoder, const slc_batch *batch, slc_muon_hits *hits,
-                           slc_faults *faults, slc_error *error);
+slc_status slc_muon_decode_batch(slc_muon_decoder *decoder, const slc_batch *batch, slc_muon_hits *hits,
+                                 slc_faults *faults, slc_error *error);
 
 /* Hits in the words of a bank of version 3 (Tell40), by fibre and channel: how many there are; SIZE_MAX for a
  * bank whose blocks do not fit. */

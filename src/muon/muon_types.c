@@ -14,6 +14,14 @@ static const slc_column hits[] = {
 };
 SOA_SCHEMA(slc_muon_hits, slc_muon_hits_schema, "muon_hits", hits);
 
+static const slc_column ids[] = {
+    SOA_COLUMN(slc_muon_ids, is_muon, "1"),
+    SOA_COLUMN(slc_muon_ids, stations, "bits"),
+    SOA_COLUMN(slc_muon_ids, chi2, "1"),
+    SOA_COLUMN(slc_muon_ids, n_dof, "1"),
+};
+SOA_SCHEMA(slc_muon_ids, slc_muon_ids_schema, "muon_ids", ids);
+
 static const slc_fault_kind fault_kinds[] = {
     {SLC_FAULT_MUON_CHANNEL, "muon_channel",
      "address of a muon board that nothing is connected to; word dropped", NULL},
