@@ -52,6 +52,9 @@ typedef struct slc_hlt1_forward_params {
     float sagitta[2];
 } slc_hlt1_forward_params;
 
+/* The tables of kalman_FT6x2. */
+typedef struct slc_hlt1_transport slc_hlt1_transport;
+
 /* What beside the events is needed; read from a folder by slc_io_hlt1_geometry_open (io_hlt1.h), closed
  * there. Members are the reader's; what a folder lacks is NULL. */
 typedef struct slc_hlt1_geometry {
@@ -60,7 +63,9 @@ typedef struct slc_hlt1_geometry {
     slc_scifi_geometry *scifi;
     slc_hlt1_deflection *deflection;
     slc_hlt1_forward_params *forward;
-    float polarity; /* -1: down */
+    slc_muon_geometry *muon;       /* muon_types.h */
+    slc_hlt1_transport *transport; /* how particles fly */
+    float polarity;                /* -1: down */
     float beam_x_mm, beam_y_mm;
 } slc_hlt1_geometry;
 
