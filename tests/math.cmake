@@ -11,3 +11,4 @@ sluice_test_properties(check_math kernels)
 
 # The kernels of src/velo against their oracle.
 sluice_check(check_velo)
+sluice_check(check_hlt1)

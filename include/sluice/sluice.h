@@ -10,6 +10,7 @@
 #include <sluice/cms_types.h>
 #include <sluice/cuda.h>
 #include <sluice/daq_pet.h>
+#include <sluice/hlt1_fit.h>
 #include <sluice/hlt1_types.h>
 #include <sluice/image_label.h>
 #include <sluice/image_mask.h>

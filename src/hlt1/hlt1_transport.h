@@ -3,7 +3,7 @@
  * Inside the library: how a charged particle flies from the VELO through the UT and the magnet to the end of
  * the SciFi. LHCb's parametrisation of it is read from text files and used as functions of one state, in
  * double precision: by the generator, and by whoever wants to know what the fit's vectors
- * (hlt1_fit.simd.c) ought to have. Formulas and files: docs/formats/lhcb-hlt1.md; they are those of LHCb's
+ * (hlt1_fit.simd.c) ought to have. Formulas and files are those of LHCb's
  * parametrised Kalman filter (S. Stemmle; Allen, Rec).
  */
 #ifndef SLUICE_HLT1_TRANSPORT_H
@@ -17,6 +17,7 @@ enum {
     /* Coefficients of a cell of the table UT -> T, in the file's order: x00 tx00 (9 each) x10 x01 tx10 tx01
        y00 ty00 (7 each) y10 y01 ty10 ty01 (5 each). */
     SLC_HLT1_CELL = 80,
+    SLC_HLT1_CELL_SPARE = 64, /* floats behind the last cell: vectors read beyond */
     SLC_HLT1_CELLS_X = 60,
     SLC_HLT1_CELLS_Y = 50
 };

@@ -255,7 +255,7 @@ static slc_status read_table(words *w, slc_hlt1_transport *to)
     enum { NUMBERS = SLC_HLT1_CELLS_X * SLC_HLT1_CELLS_Y * SLC_HLT1_CELL };
     char word[WORD];
     slc_status status = read_head(w, to);
-    float *cells = status == SLC_OK ? malloc(NUMBERS * sizeof *cells) : NULL;
+    float *cells = status == SLC_OK ? calloc(NUMBERS + SLC_HLT1_CELL_SPARE, sizeof *cells) : NULL;
     if (status == SLC_OK && cells == NULL) {
         return slc_fail(w->error, SLC_ERR_MEMORY, "%s: no memory for the table", w->name);
     }

@@ -1,0 +1,210 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The fit of long tracks: its configuration, its tables in single precision, and what an event's rows are.
+ * The work is done in hlt1_fly.simd.c and hlt1_fit.simd.c. */
+#include "hlt1/hlt1_fit.h"
+#include "base/columns.h"
+#include "hlt1/hlt1_fit_work.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static const slc_column columns[] = {
+    SOA_COLUMN(slc_hlt1_fitted, x_mm, "mm"),        SOA_COLUMN(slc_hlt1_fitted, y_mm, "mm"),
+    SOA_COLUMN(slc_hlt1_fitted, z_mm, "mm"),        SOA_COLUMN(slc_hlt1_fitted, tx, "1"),
+    SOA_COLUMN(slc_hlt1_fitted, ty, "1"),           SOA_COLUMN(slc_hlt1_fitted, q_over_p, "1/MeV"),
+    SOA_COLUMN(slc_hlt1_fitted, cov_xx, "mm^2"),    SOA_COLUMN(slc_hlt1_fitted, cov_xy, "mm^2"),
+    SOA_COLUMN(slc_hlt1_fitted, cov_yy, "mm^2"),    SOA_COLUMN(slc_hlt1_fitted, cov_xtx, "mm"),
+    SOA_COLUMN(slc_hlt1_fitted, cov_ytx, "mm"),     SOA_COLUMN(slc_hlt1_fitted, cov_txtx, "1"),
+    SOA_COLUMN(slc_hlt1_fitted, cov_xty, "mm"),     SOA_COLUMN(slc_hlt1_fitted, cov_yty, "mm"),
+    SOA_COLUMN(slc_hlt1_fitted, cov_txty, "1"),     SOA_COLUMN(slc_hlt1_fitted, cov_tyty, "1"),
+    SOA_COLUMN(slc_hlt1_fitted, cov_xq, "mm/MeV"),  SOA_COLUMN(slc_hlt1_fitted, cov_yq, "mm/MeV"),
+    SOA_COLUMN(slc_hlt1_fitted, cov_txq, "1/MeV"),  SOA_COLUMN(slc_hlt1_fitted, cov_tyq, "1/MeV"),
+    SOA_COLUMN(slc_hlt1_fitted, cov_qq, "1/MeV^2"), SOA_COLUMN(slc_hlt1_fitted, chi2, "1"),
+    SOA_COLUMN(slc_hlt1_fitted, n_dof, "1"),
+};
+SOA_SCHEMA(slc_hlt1_fitted, slc_hlt1_fitted_schema, "fitted_tracks", columns);
+
+/* Resolutions in the VELO are those of its own fit; those of UT and SciFi, the noise and the loss of energy
+ * are where pulls, chi2 and the momentum's bias are best on the ten events of the reference sample. */
+void slc_hlt1_fit_config_default(slc_hlt1_fit_config *config)
+{
+    *config = (slc_hlt1_fit_config){
+        .velo_sigma_mm = {0.0125f, 0.0131f, 0.0115f, 0.0148f, 0.0208f, 0.0325f, 0.07f},
+        .ut_sigma_mm = 0.05f,
+        .scifi_sigma_mm = 0.1f,
+        .noise_beam = 0.6f,
+        .noise_velo = 1.3f,
+        .noise_velo_ut = 1.3f,
+        .noise_ut = 1.3f,
+        .noise_magnet = 1.2f,
+        .noise_scifi = 1.6f,
+        .energy_loss_mev = 4,
+        .passes = 1,
+        .target = SLC_SIMD_AUTO};
+}
+
+struct slc_hlt1_fitter {
+    slc_hlt1_fit_config config;
+    slc_hlt1_fit_tables tables;
+    const slc_hlt1_fit_kernels *fit;
+    const slc_hlt1_fly_kernels *fly;
+    float beam_x, beam_y;
+    slc_hlt1_fit_work work;
+};
+
+/* ---- opening ------------------------------------------------------------------------------------ */
+
+static bool is_sound(const slc_hlt1_fit_config *c)
+{
+    const float positive[] = {c->ut_sigma_mm, c->scifi_sigma_mm, c->noise_velo, c->noise_velo_ut,
+                              c->noise_ut,    c->noise_magnet,   c->noise_scifi};
+    bool sound = c->passes >= 1 && c->passes <= 4 && c->noise_beam >= 0 && c->noise_beam < 1e3f &&
+                 c->energy_loss_mev >= -1e3f && c->energy_loss_mev <= 1e3f;
+    for (size_t i = 0; i < sizeof positive / sizeof *positive; i++) {
+        sound = sound && positive[i] > 1e-6f && positive[i] < 1e3f;
+    }
+    for (size_t i = 0; i <= SLC_HLT1_FIT_SIZES; i++) {
+        sound = sound && c->velo_sigma_mm[i] > 1e-6f && c->velo_sigma_mm[i] < 1e3f;
+    }
+    return sound;
+}
+
+static void narrow(const double *from, size_t n, float *to)
+{
+    for (size_t i = 0; i < n; i++) {
+        to[i] = (float)from[i];
+    }
+}
+
+static void make_tables(const slc_hlt1_transport *from, slc_hlt1_fit_tables *to)
+{
+    narrow(from->v[0], 42, to->v[0]);
+    narrow(from->v_ut[0], 30, to->v_ut);
+    narrow(from->ut[0], 3 * 18, to->ut[0]);
+    narrow(from->ut_t[0], 21, to->ut_t);
+    narrow(from->t_fixed[0], 2 * 18, to->t_fixed[0]);
+    narrow(from->t[0], 22 * 18, to->t[0]);
+    narrow(from->ut_z_mm, SLC_UT_LAYERS, to->ut_z);
+    narrow(from->t_z_mm, SLC_SCIFI_LAYERS, to->t_z);
+    to->ut_fixed = (float)from->ut_fixed[0][0];
+    to->t_dzdy = (float)(1 / from->t_dydz);
+    to->z_begin = (float)from->z_begin_mm;
+    to->z_end = (float)from->z_end_mm;
+    to->p_min = (float)from->p_min_mev;
+    to->bend_x = (float)from->bend_x;
+    to->bend_xx = (float)from->bend_xx;
+    to->bend_yy = (float)from->bend_yy;
+    to->bend_xy = (float)from->bend_xy;
+    to->per_x = (float)(0.5 * SLC_HLT1_CELLS_X / (from->max_tx * from->z_begin_mm));
+    to->per_y = (float)(0.5 * SLC_HLT1_CELLS_Y / (from->max_ty * from->z_begin_mm));
+    to->step = (float)from->step;
+    to->sign = (float)from->sign;
+    to->cells = from->cells;
+}
+
+slc_status slc_hlt1_fitter_open(const slc_hlt1_fit_config *config, const slc_hlt1_transport *transport,
+                                float beam_x_mm, float beam_y_mm, slc_hlt1_fitter **fitter, slc_error *error)
+{
+    *fitter = NULL;
+    if (!is_sound(config)) {
+        return slc_fail(error, SLC_ERR_USAGE,
+                        "fit of long tracks: errors and noise must be positive, and "
+                        "passes 1 to 4");
+    }
+    if (!slc_hlt1_transport_complete(transport)) {
+        return slc_fail(error, SLC_ERR_USAGE, "fit of long tracks: the transport's tables are not complete");
+    }
+    if (config->target != SLC_SIMD_AUTO && !slc_simd_runs(config->target)) {
+        return slc_fail(error, SLC_ERR_USAGE, "fit of long tracks: instruction set %s does not run here",
+                        slc_simd_name(config->target));
+    }
+    slc_hlt1_fitter *opened = calloc(1, sizeof *opened);
+    if (opened == NULL) {
+        return slc_fail(error, SLC_ERR_MEMORY, "fit of long tracks: no memory");
+    }
+    const slc_simd_target target = slc_simd_kernel_choice(&slc_hlt1_fit_kernel_rows[0], config->target);
+    opened->config = *config;
+    opened->fit = slc_hlt1_fit_kernels_of(target);
+    opened->fly = slc_hlt1_fly_kernels_of(target);
+    opened->beam_x = beam_x_mm;
+    opened->beam_y = beam_y_mm;
+    make_tables(transport, &opened->tables);
+    *fitter = opened;
+    return SLC_OK;
+}
+
+void slc_hlt1_fitter_close(slc_hlt1_fitter *fitter)
+{
+    free(fitter);
+}
+
+/* ---- running ------------------------------------------------------------------------------------ */
+
+static void view(const slc_hlt1_fitter *fitter, const slc_hlt1_fit_event *e, slc_hlt1_fit_in *in)
+{
+    const size_t vh = e->velo_hits->head.event_offset[e->event];
+    const size_t vt = e->velo_tracks->head.event_offset[e->event];
+    const size_t ut = e->ut->head.event_offset[e->event], ft = e->scifi->head.event_offset[e->event];
+    const size_t up = e->upstream->head.event_offset[e->event];
+    const size_t from = e->long_tracks->head.event_offset[e->event];
+    *in = (slc_hlt1_fit_in){
+        .velo_x = e->velo_hits->x_mm + vh,
+        .velo_y = e->velo_hits->y_mm + vh,
+        .velo_z = e->velo_hits->z_mm + vh,
+        .velo_pixels = e->velo_hits->n_pixels + vh,
+        .velo_hit = e->velo_track_hits->hit + e->velo_track_hits->head.event_offset[e->event],
+        .velo_begin = e->velo_tracks->hit_begin + vt,
+        .velo_n = e->velo_tracks->n_hits + vt,
+        .beam_x = e->beam->x_mm + vt,
+        .beam_y = e->beam->y_mm + vt,
+        .beam_z = e->beam->z_mm + vt,
+        .beam_tx = e->beam->tx + vt,
+        .beam_ty = e->beam->ty + vt,
+        .ut_x = e->ut->x_mm + ut,
+        .ut_z = e->ut->z_mm + ut,
+        .ut_layer = e->ut->layer + ut,
+        .ut_hit = e->upstream_hits->hit + e->upstream_hits->head.event_offset[e->event],
+        .upstream_begin = e->upstream->hit_begin + up,
+        .upstream_n = e->upstream->n_hits + up,
+        .scifi_x = e->scifi->x_mm + ft,
+        .scifi_z = e->scifi->z_mm + ft,
+        .scifi_channel = e->scifi->channel + ft,
+        .scifi_zone = e->scifi->zone + ft,
+        .scifi_hit = e->long_hits->hit + e->long_hits->head.event_offset[e->event],
+        .long_begin = e->long_tracks->hit_begin + from,
+        .long_n = e->long_tracks->n_hits + from,
+        .velo_track = e->long_tracks->velo_track + from,
+        .upstream_track = e->long_tracks->upstream_track + from,
+        .q_over_p = e->long_tracks->q_over_p + from,
+        .mat_dxdy = e->scifi_geometry->dxdy,
+        .mat_dzdy = e->scifi_geometry->dzdy,
+        .beam_line_x = fitter->beam_x,
+        .beam_line_y = fitter->beam_y,
+        .n_tracks = e->long_tracks->head.event_offset[e->event + 1] - from,
+    };
+}
+
+void slc_hlt1_fitter_run(slc_hlt1_fitter *fitter, const slc_hlt1_fit_event *event, slc_hlt1_fitted *fitted)
+{
+    slc_hlt1_fit_in in;
+    view(fitter, event, &in);
+    const size_t row = fitted->head.size;
+    const slc_hlt1_fit_out out = {
+        .x = fitted->x_mm + row,
+        .y = fitted->y_mm + row,
+        .z = fitted->z_mm + row,
+        .tx = fitted->tx + row,
+        .ty = fitted->ty + row,
+        .q_over_p = fitted->q_over_p + row,
+        .chi2 = fitted->chi2 + row,
+        .covariance = {fitted->cov_xx + row, fitted->cov_xy + row, fitted->cov_yy + row,
+                       fitted->cov_xtx + row, fitted->cov_ytx + row, fitted->cov_txtx + row,
+                       fitted->cov_xty + row, fitted->cov_yty + row, fitted->cov_txty + row,
+                       fitted->cov_tyty + row, fitted->cov_xq + row, fitted->cov_yq + row,
+                       fitted->cov_txq + row, fitted->cov_tyq + row, fitted->cov_qq + row},
+        .n_dof = fitted->n_dof + row,
+    };
+    fitter->fit->fit(&fitter->config, &fitter->tables, fitter->fly, &in, &fitter->work, &out);
+    fitted->head.size += in.n_tracks;
+    slc_columns_end_event(fitted);
+}

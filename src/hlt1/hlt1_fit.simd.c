@@ -1,0 +1,434 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The fit of long tracks with one track a lane.
+ *
+ * A trajectory is flown from the most upstream hit through all layers by the tables (hlt1_transport.c has the
+ * formulas one by one), and what the hits leave of it is small, so that single precision is enough. Then the
+ * information about what must be changed at its begin is collected from the last layer back: as a triangle R
+ * with a right side z, of which |R d - z|² is the chi2 of a change d (G. Bierman, Factorization Methods for
+ * Discrete Sequential Estimation, 1977). A hit is one more row, and multiple scattering one more unknown;
+ * both are rotated into the triangle by Givens' rotations. Nothing is subtracted from anything that is much
+ * larger: of a covariance matrix, whose terms cancel over the seven metres by a factor of 10^6, single
+ * precision would leave nothing.
+ *
+ * Two vectors of tracks go side by side, as each is one long chain of square roots and divisions. No
+ * operation mixes lanes: the same bits on every target, whatever tracks stand beside.
+ */
+#include "hlt1/hlt1_fit_lanes.h"
+
+/* ---- hits -------------------------------------------------------------------------------------- */
+
+static inline void put_hit(slc_hlt1_fit_work *work, size_t vec, size_t place, size_t lane, float x, float y,
+                           float z, float w, float lean)
+{
+    at(work, vec, place, HIT_X)[lane] = x;
+    at(work, vec, place, HIT_Y)[lane] = y;
+    at(work, vec, place, HIT_Z)[lane] = z;
+    at(work, vec, place, HIT_W)[lane] = w;
+    at(work, vec, place, HIT_LEAN)[lane] = lean;
+}
+
+/* The hits of a track into a lane: those of the VELO in places before `velo`, the last of them downstream, so
+ * that tracks of all lengths arrive at the UT together; a shorter one waits at its first hit. */
+static void put_velo(const slc_hlt1_fit_config *config, const slc_hlt1_fit_in *in, slc_hlt1_fit_work *work,
+                     size_t vec, size_t lane, size_t velo, uint32_t track)
+{
+    const uint32_t n = in->velo_n[track];
+    const uint32_t *hit = in->velo_hit + in->velo_begin[track];
+    for (size_t j = 0; j < velo; j++) {
+        const uint32_t h = hit[j < n ? j : n - 1];
+        const uint32_t size = in->velo_pixels[h] < SLC_HLT1_FIT_SIZES ? in->velo_pixels[h]
+                                                                      : SLC_HLT1_FIT_SIZES;
+        put_hit(work, vec, velo - 1 - j, lane, in->velo_x[h], in->velo_y[h], in->velo_z[h],
+                j < n ? 1.0f / config->velo_sigma_mm[size] : 0.0f, 0);
+    }
+    const float values[6] = {in->beam_x[track], in->beam_y[track], in->beam_tx[track], in->beam_ty[track], 0,
+                             in->beam_z[track]};
+    for (size_t i = 0; i < N; i++) {
+        work->ray[vec][i][lane] = values[i];
+    }
+}
+
+static void put_track(const slc_hlt1_fit_config *config, const slc_hlt1_fit_tables *tables,
+                      const slc_hlt1_fit_in *in, slc_hlt1_fit_work *work, size_t vec, size_t lane,
+                      size_t velo, uint32_t track)
+{
+    put_velo(config, in, work, vec, lane, velo, in->velo_track[track]);
+    work->ray[vec][Q][lane] = in->q_over_p[track];
+    for (size_t layer = 0; layer < SLC_UT_LAYERS; layer++) {
+        put_hit(work, vec, velo + layer, lane, 0, slc_ut_dxdy[layer], tables->ut_z[layer], 0, 0);
+    }
+    const size_t t = velo + SLC_UT_LAYERS;
+    for (size_t layer = 0; layer < SLC_SCIFI_LAYERS; layer++) {
+        put_hit(work, vec, t + layer, lane, 0, 0, tables->t_z[layer], 0, tables->t_dzdy);
+    }
+    const uint32_t up = in->upstream_track[track];
+    if (up != SLC_HLT1_NONE) {
+        for (uint32_t k = 0; k < in->upstream_n[up]; k++) {
+            const uint32_t h = in->ut_hit[in->upstream_begin[up] + k], layer = in->ut_layer[h];
+            put_hit(work, vec, velo + layer, lane, in->ut_x[h], slc_ut_dxdy[layer], in->ut_z[h],
+                    1.0f / config->ut_sigma_mm, 0);
+        }
+    }
+    for (uint32_t k = 0; k < in->long_n[track]; k++) {
+        const uint32_t h = in->scifi_hit[in->long_begin[track] + k];
+        const uint32_t mat = (in->scifi_channel[h] >> 9) - 512;
+        put_hit(work, vec, t + in->scifi_zone[h] / 2, lane, in->scifi_x[h], in->mat_dxdy[mat], in->scifi_z[h],
+                1.0f / config->scifi_sigma_mm, in->mat_dzdy[mat]);
+    }
+}
+
+/* ---- collecting -------------------------------------------------------------------------------- */
+
+enum { RIGHT = 5, NEW_ROW = 5 }; /* column of the right side; the row that comes in */
+
+static inline float *r(slc_hlt1_fit_work *work, size_t vec, size_t row, size_t column)
+{
+    return work->triangle + ((row * N + column) * 2 + vec) * SIMD_LANES;
+}
+
+/* Turns two rows so that `b` loses its entry in column `from` to `a`; entries before are 0 in both. Where
+ * there is none to lose, both stay as they are, to the last bit: a track that waits for longer ones is not
+ * changed. */
+static inline void rotate(slc_hlt1_fit_work *work, size_t vec, size_t a, size_t b, size_t from)
+{
+    const f32v one = f(1), p = get(r(work, vec, a, from)), q = get(r(work, vec, b, from));
+    const mask32 some = f32v_ne(q, f(0));
+    const f32v norm = f32v_sqrt(ADD(MUL(p, p), MUL(q, q)));
+    const f32v per = DIV(one, f32v_select(some, norm, one));
+    const f32v c = f32v_select(some, MUL(p, per), one), s = MUL(q, per);
+    f32v_store(r(work, vec, a, from), f32v_select(some, norm, p));
+    for (size_t k = from + 1; k < N; k++) {
+        const f32v u = get(r(work, vec, a, k)), v = get(r(work, vec, b, k));
+        f32v_store(r(work, vec, a, k), ADD(MUL(c, u), MUL(s, v)));
+        f32v_store(r(work, vec, b, k), SUB(MUL(c, v), MUL(s, u)));
+    }
+}
+
+/* Adds measurements whose rows are in place NEW_ROW from column `from` on; what they cannot agree to is chi2.
+ * Rotations of both vectors alternate: each is a long chain that waits for itself. */
+static inline void add_rows(slc_hlt1_fit_work *work, size_t vecs, size_t from)
+{
+    for (size_t k = from; k < 5; k++) {
+        for (size_t vec = 0; vec < vecs; vec++) {
+            rotate(work, vec, k, NEW_ROW, k);
+        }
+    }
+    for (size_t vec = 0; vec < vecs; vec++) {
+        const f32v left = get(r(work, vec, NEW_ROW, RIGHT));
+        f32v_store(work->chi2[vec], ADD(get(work->chi2[vec]), MUL(left, left)));
+    }
+}
+
+static inline void put_row(slc_hlt1_fit_work *work, size_t vec, f32v x, f32v y, f32v left)
+{
+    f32v_store(r(work, vec, NEW_ROW, X), x);
+    f32v_store(r(work, vec, NEW_ROW, Y), y);
+    for (size_t k = TX; k <= Q; k++) {
+        f32v_store(r(work, vec, NEW_ROW, k), f(0));
+    }
+    f32v_store(r(work, vec, NEW_ROW, RIGHT), left);
+}
+
+static inline void measure(slc_hlt1_fit_work *work, size_t vecs, size_t place, bool is_velo)
+{
+    for (size_t vec = 0; vec < vecs; vec++) {
+        const f32v w = get(at(work, vec, place, HIT_W));
+        const f32v tilt = is_velo ? f(0) : MUL(w, f32v_neg(get(at(work, vec, place, HIT_Y))));
+        put_row(work, vec, w, tilt, get(at(work, vec, place, LEFT_X)));
+    }
+    add_rows(work, vecs, X);
+    if (is_velo) {
+        for (size_t vec = 0; vec < vecs; vec++) {
+            put_row(work, vec, f(0), get(at(work, vec, place, HIT_W)), get(at(work, vec, place, LEFT_Y)));
+        }
+        add_rows(work, vecs, Y);
+    }
+}
+
+/* One row of the triangle gives up what it says of a new unknown, `v`, to that one's own row, whose entry is
+ * `own`. */
+static inline f32v give_up(slc_hlt1_fit_work *work, size_t vec, size_t row, f32v own, f32v v)
+{
+    const f32v norm = f32v_sqrt(ADD(MUL(own, own), MUL(v, v))), per = DIV(f(1), norm);
+    const f32v c = MUL(own, per), s = MUL(v, per);
+    for (size_t k = row; k < N; k++) {
+        const f32v a = get(r(work, vec, row, k)), b = get(r(work, vec, NEW_ROW, k));
+        f32v_store(r(work, vec, row, k), SUB(MUL(c, a), MUL(s, b)));
+        f32v_store(r(work, vec, NEW_ROW, k), ADD(MUL(s, a), MUL(c, b)));
+    }
+    return norm;
+}
+
+/* One more unknown, a normal number, of which the state has (place, slope) times: those of the place's noise
+ * rows. It is rotated into a row of its own, and forgotten. `i` is X or Y, whose
+ * slopes are 2 behind; the last `rows` have part. */
+static inline void scatter(slc_hlt1_fit_work *work, size_t vecs, size_t i, size_t rows, size_t place,
+                           size_t noise)
+{
+    f32v own_a = f(1), own_b = f(1);
+    for (size_t vec = 0; vec < vecs; vec++) {
+        for (size_t k = 0; k < N; k++) {
+            f32v_store(r(work, vec, NEW_ROW, k), f(0));
+        }
+    }
+    for (size_t row = rows; row-- > 0;) {
+        for (size_t vec = 0; vec < vecs; vec++) {
+            const f32v first = get(at(work, vec, place, noise));
+            f32v v = row <= i ? MUL(get(r(work, vec, row, i)), first) : f(0);
+            if (rows > i + 1) {
+                v = ADD(v, MUL(get(r(work, vec, row, i + 2)), get(at(work, vec, place, noise + 2))));
+            }
+            if (vec == 0) {
+                own_a = give_up(work, vec, row, own_a, v);
+            } else {
+                own_b = give_up(work, vec, row, own_b, v);
+            }
+        }
+    }
+}
+
+/* What leads to a place scatters: place and slope together, and what is left of the place alone. */
+static inline void forget(slc_hlt1_fit_work *work, size_t vecs, size_t place)
+{
+    scatter(work, vecs, X, 3, place, NOISE_XA);
+    scatter(work, vecs, X, 1, place, NOISE_XR);
+    scatter(work, vecs, Y, 4, place, NOISE_YA);
+    scatter(work, vecs, Y, 2, place, NOISE_YR);
+}
+
+/* Over a step that is nearly straight: the triangle stays one. */
+static inline void back_straight(slc_hlt1_fit_work *work, size_t vec, size_t place)
+{
+    const f32v dz = get(at(work, vec, place, X_TX)), xq = get(at(work, vec, place, X_Q));
+    const f32v yq = get(at(work, vec, place, Y_Q)), txq = get(at(work, vec, place, TX_Q));
+    const f32v tyq = get(at(work, vec, place, TY_Q));
+    for (size_t row = 0; row < 4; row++) {
+        f32v by_q = get(r(work, vec, row, Q));
+        const f32v ty = get(r(work, vec, row, TY));
+        by_q = ADD(by_q, MUL(ty, tyq));
+        if (row <= TX) {
+            const f32v tx = get(r(work, vec, row, TX));
+            by_q = ADD(by_q, MUL(tx, txq));
+            if (row == X) {
+                const f32v x = get(r(work, vec, row, X));
+                by_q = ADD(by_q, MUL(x, xq));
+                f32v_store(r(work, vec, row, TX), ADD(tx, MUL(x, dz)));
+            }
+        }
+        if (row <= Y) {
+            const f32v y = get(r(work, vec, row, Y));
+            by_q = ADD(by_q, MUL(y, yq));
+            f32v_store(r(work, vec, row, TY), ADD(ty, MUL(y, dz)));
+        }
+        f32v_store(r(work, vec, row, Q), by_q);
+    }
+}
+
+/* Over a step that mixes the slopes, by one rotation more. */
+static inline void back_bent(slc_hlt1_fit_work *work, size_t vec, size_t place)
+{
+#define S(row) get(at(work, vec, place, row))
+    const f32v x_tx = S(X_TX), x_ty = S(X_TY), x_q = S(X_Q), y_tx = S(Y_TX), y_ty = S(Y_TY), y_q = S(Y_Q);
+    const f32v tx_tx = S(TX_TX), tx_ty = S(TX_TY), tx_q = S(TX_Q), ty_tx = S(TY_TX), ty_ty = S(TY_TY);
+    const f32v ty_q = S(TY_Q);
+#undef S
+    for (size_t row = 0; row < 4; row++) {
+        const f32v x = row <= X ? get(r(work, vec, row, X)) : f(0);
+        const f32v y = row <= Y ? get(r(work, vec, row, Y)) : f(0);
+        const f32v tx = row <= TX ? get(r(work, vec, row, TX)) : f(0), ty = get(r(work, vec, row, TY));
+        const f32v q = get(r(work, vec, row, Q));
+        f32v_store(r(work, vec, row, TX),
+                   ADD(ADD(MUL(x, x_tx), MUL(y, y_tx)), ADD(MUL(tx, tx_tx), MUL(ty, ty_tx))));
+        f32v_store(r(work, vec, row, TY),
+                   ADD(ADD(MUL(x, x_ty), MUL(y, y_ty)), ADD(MUL(tx, tx_ty), MUL(ty, ty_ty))));
+        f32v_store(r(work, vec, row, Q),
+                   ADD(q, ADD(ADD(MUL(x, x_q), MUL(y, y_q)), ADD(MUL(tx, tx_q), MUL(ty, ty_q)))));
+    }
+    rotate(work, vec, TX, TY, TX);
+}
+
+/* From the last layer to the first hit. */
+static void collect(slc_hlt1_fit_work *work, size_t vecs, size_t velo)
+{
+    const size_t scifi = velo + SLC_UT_LAYERS, end = scifi + SLC_SCIFI_LAYERS;
+    for (size_t vec = 0; vec < vecs; vec++) {
+        f32v_store(work->chi2[vec], f(0));
+        for (size_t i = 0; i < 5; i++) {
+            for (size_t k = 0; k < N; k++) {
+                f32v_store(r(work, vec, i, k), f(0));
+            }
+        }
+    }
+    for (size_t place = end; place-- > 0;) {
+        measure(work, vecs, place, place < velo);
+        if (place == 0) {
+            return;
+        }
+        forget(work, vecs, place);
+        for (size_t vec = 0; vec < vecs; vec++) {
+            if (place == velo || place == scifi) {
+                back_bent(work, vec, place);
+            } else {
+                back_straight(work, vec, place);
+            }
+        }
+    }
+}
+
+/* The change that the triangle asks for, at the first hit. */
+static void change(slc_hlt1_fit_work *work, size_t vec, float sign)
+{
+    const f32v q = DIV(get(r(work, vec, Q, RIGHT)), get(r(work, vec, Q, Q)));
+    const f32v ty = DIV(SUB(get(r(work, vec, TY, RIGHT)), MUL(get(r(work, vec, TY, Q)), q)),
+                        get(r(work, vec, TY, TY)));
+    const f32v tx = DIV(SUB(get(r(work, vec, TX, RIGHT)),
+                            ADD(MUL(get(r(work, vec, TX, TY)), ty), MUL(get(r(work, vec, TX, Q)), q))),
+                        get(r(work, vec, TX, TX)));
+    const f32v y = DIV(SUB(get(r(work, vec, Y, RIGHT)),
+                           ADD(MUL(get(r(work, vec, Y, TX)), tx),
+                               ADD(MUL(get(r(work, vec, Y, TY)), ty), MUL(get(r(work, vec, Y, Q)), q)))),
+                       get(r(work, vec, Y, Y)));
+    const f32v x = DIV(SUB(get(r(work, vec, X, RIGHT)),
+                           ADD(ADD(MUL(get(r(work, vec, X, Y)), y), MUL(get(r(work, vec, X, TX)), tx)),
+                               ADD(MUL(get(r(work, vec, X, TY)), ty), MUL(get(r(work, vec, X, Q)), q)))),
+                       get(r(work, vec, X, X)));
+    f32v_store(work->ray[vec][X], ADD(get(work->ray[vec][X]), x));
+    f32v_store(work->ray[vec][Y], ADD(get(work->ray[vec][Y]), y));
+    f32v_store(work->ray[vec][TX], ADD(get(work->ray[vec][TX]), tx));
+    f32v_store(work->ray[vec][TY], ADD(get(work->ray[vec][TY]), ty));
+    f32v_store(work->ray[vec][Q], ADD(get(work->ray[vec][Q]), MUL(f(sign), q)));
+}
+
+/* ---- results ----------------------------------------------------------------------------------- */
+
+/* The triangle becomes its inverse, column by column: what a column needs of its own is read before it is
+ * written. */
+static inline void invert(slc_hlt1_fit_work *work, size_t vec)
+{
+    for (size_t column = 0; column < 5; column++) {
+        const f32v own = DIV(f(1), get(r(work, vec, column, column)));
+        for (size_t row = 0; row < column; row++) {
+            f32v sum = f(0);
+            for (size_t k = row; k < column; k++) {
+                sum = ADD(sum, MUL(get(r(work, vec, row, k)), get(r(work, vec, k, column))));
+            }
+            f32v_store(r(work, vec, row, column), f32v_neg(MUL(sum, own)));
+        }
+        f32v_store(r(work, vec, column, column), own);
+    }
+}
+
+/* The step from the point of closest approach to the beam line to the first hit, where the particle has
+ * scattered. */
+static inline void meet_beam(const slc_hlt1_fit_config *config, const slc_hlt1_fit_tables *t, float beam_x,
+                             float beam_y, slc_hlt1_fit_work *work, size_t vec)
+{
+    const f32v x = get(work->ray[vec][X]), y = get(work->ray[vec][Y]), z = get(work->ray[vec][Z]);
+    const f32v tx = get(work->ray[vec][TX]), ty = get(work->ray[vec][TY]), q = get(work->ray[vec][Q]);
+    const f32v slope2 = ADD(MUL(tx, tx), MUL(ty, ty)), zero = f(0);
+    const f32v along = ADD(MUL(tx, SUB(f(beam_x), x)), MUL(ty, SUB(f(beam_y), y)));
+    const f32v way = f32v_select(f32v_gt(slope2, zero), DIV(along, slope2), zero), back = f32v_neg(way);
+    const f32v slope = MUL(f(config->noise_beam),
+                           ADD(f(1e-5f * t->v[0][1]), MUL(f(t->v[0][2]), f32v_abs(q))));
+    f32v_store(at(work, vec, 0, NOISE_XA), zero);
+    f32v_store(at(work, vec, 0, NOISE_YA), zero);
+    f32v_store(at(work, vec, 0, NOISE_YT), slope);
+    f32v_store(at(work, vec, 0, NOISE_XT), slope);
+    put_straight(work, vec, 0, back, zero, zero, zero, zero);
+    f32v_store(work->ray[vec][X], ADD(x, MUL(way, tx)));
+    f32v_store(work->ray[vec][Y], ADD(y, MUL(way, ty)));
+    f32v_store(work->ray[vec][Z], ADD(z, way));
+}
+
+/* The covariance at the beam. */
+static inline void put_covariance(slc_hlt1_fit_work *work, size_t vec)
+{
+    size_t to = 0;
+    back_straight(work, vec, 0);
+    invert(work, vec);
+    for (size_t a = 0; a < 5; a++) {
+        for (size_t b = 0; b <= a; b++, to++) {
+            f32v sum = f(0);
+            for (size_t k = a; k < 5; k++) {
+                sum = ADD(sum, MUL(get(r(work, vec, a, k)), get(r(work, vec, b, k))));
+            }
+            f32v_store(work->covariance[to], sum);
+        }
+    }
+}
+
+static void put_lane(const slc_hlt1_fit_in *in, const slc_hlt1_fit_work *work, size_t vec, size_t lane,
+                     size_t track, float sign, const slc_hlt1_fit_out *out)
+{
+    const uint32_t velo = in->velo_track[track], up = in->upstream_track[track];
+    const uint32_t n = 2 * in->velo_n[velo] + (up != SLC_HLT1_NONE ? in->upstream_n[up] : 0) +
+                       in->long_n[track];
+    float *const state[N] = {out->x, out->y, out->tx, out->ty, out->q_over_p, out->z};
+    const float chi2 = work->chi2[vec][lane];
+    bool sound = isfinite(chi2);
+    for (size_t i = 0; i < N; i++) {
+        sound = sound && isfinite(work->ray[vec][i][lane]);
+    }
+    for (size_t i = 0; i < 15; i++) {
+        sound = sound && isfinite(work->covariance[i][lane]);
+    }
+    for (size_t i = 0; i < N; i++) {
+        state[i][track] = sound ? work->ray[vec][i][lane] : NAN;
+    }
+    for (size_t i = 0; i < 15; i++) {
+        const float turn = i >= 10 && i < 14 ? sign : 1.0f; /* of q with the others */
+        out->covariance[i][track] = sound ? turn * work->covariance[i][lane] : NAN;
+    }
+    out->chi2[track] = sound ? chi2 : NAN;
+    out->n_dof[track] = sound && n > 5 ? n - 5 : 0;
+}
+
+/* Fits n tracks from `first` on, in one vector or two; lanes without a track have the last one. */
+static void fit_some(const slc_hlt1_fit_config *config, const slc_hlt1_fit_tables *tables,
+                     const slc_hlt1_fly_kernels *fly, const slc_hlt1_fit_in *in, slc_hlt1_fit_work *work,
+                     size_t first, size_t n, const slc_hlt1_fit_out *out)
+{
+    const size_t vecs = n > SIMD_LANES ? 2 : 1;
+    size_t velo = 0;
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t hits = in->velo_n[in->velo_track[first + i]];
+        velo = hits > velo ? hits : velo;
+    }
+    for (size_t i = 0; i < vecs * SIMD_LANES; i++) {
+        put_track(config, tables, in, work, i / SIMD_LANES, i % SIMD_LANES, velo,
+                  (uint32_t)(first + (i < n ? i : n - 1)));
+    }
+    for (uint32_t pass = 0; pass < config->passes; pass++) {
+        for (size_t vec = 0; vec < vecs; vec++) {
+            fly->fly(config, tables, work, vec, velo);
+        }
+        collect(work, vecs, velo);
+        for (size_t vec = 0; vec < vecs; vec++) {
+            change(work, vec, tables->sign);
+        }
+    }
+    for (size_t vec = 0; vec < vecs; vec++) {
+        meet_beam(config, tables, in->beam_line_x, in->beam_line_y, work, vec);
+    }
+    scatter(work, vecs, X, 3, 0, NOISE_XA);
+    scatter(work, vecs, Y, 4, 0, NOISE_YA);
+    for (size_t vec = 0; vec < vecs; vec++) {
+        put_covariance(work, vec);
+        for (size_t i = vec * SIMD_LANES; i < n && i < (vec + 1) * SIMD_LANES; i++) {
+            put_lane(in, work, vec, i % SIMD_LANES, first + i, tables->sign, out);
+        }
+    }
+}
+
+static void fit(const slc_hlt1_fit_config *config, const slc_hlt1_fit_tables *tables,
+                const slc_hlt1_fly_kernels *fly, const slc_hlt1_fit_in *in, slc_hlt1_fit_work *work,
+                const slc_hlt1_fit_out *out)
+{
+    for (size_t first = 0; first < in->n_tracks; first += 2 * SIMD_LANES) {
+        const size_t left = in->n_tracks - first;
+        fit_some(config, tables, fly, in, work, first, left < 2 * SIMD_LANES ? left : 2 * SIMD_LANES, out);
+    }
+}
+
+const slc_hlt1_fit_kernels SIMD_TABLE(slc_hlt1_fit) = {.target = SIMD_TARGET_NAME, .fit = fit};

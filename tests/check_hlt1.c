@@ -1,0 +1,19 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * The kernels of src/hlt1 on every target: the standard inputs have the same results, bit by bit. What they
+ * are worth is tested in test_hlt1_fit.c. */
+#include "hlt1/hlt1_fit_work.h"
+#include "support/check.h"
+#include "support/check_case.h"
+
+static void check_target(slc_simd_target target, uint64_t random)
+{
+    (void)random;
+    slc_check_cases(slc_hlt1_fit_kernel_rows, target);
+}
+
+int main(int argc, char **argv)
+{
+    slc_check_begin(argc, argv);
+    slc_check_targets(check_target, "fly, fit");
+    return slc_check_end();
+}
