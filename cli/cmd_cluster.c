@@ -38,8 +38,8 @@ static const slc_cli_option options_table[] = {
     SLC_CLI_RESULTS_LIVE(O, results),
     {"nexus", 0, FLAG(O, nexus), NULL,
      "the HDF5 file also has NeXus's NXevent_data: clusters, pulses by trigger"},
-    {"labels", 0, OUTPUT_AS(O, labels, WORDS(".csv")), "FILE",
-     "write which cluster each pixel is of, for frames and images: .csv"},
+    {"labels", 0, OUTPUT_AS(O, labels, ENDS_OR(".hdf5", ".csv", ".h5", ".arrow", ".arrows", ".npy", ".npz")),
+     "FILE", "write the pixels, and which cluster each is of: as --output"},
     {"connectivity", 0, TEXT(O, connectivity), "C",
      "4, 8, or radius=R: pixels up to R apart in x, y (and z) (default 8)"},
     {"time-window", 0, TEXT(O, time_window), "T",
@@ -49,6 +49,7 @@ static const slc_cli_option options_table[] = {
     {"filter", 0, TEXT(O, filter), "TERMS", "keep clusters for which all hold: 'size>=3,mass>50,x_max<200'"},
     {"layout", 0, TEXT(O, layout), "HOW", "where chips lie (.tpx3): quad, row, quad+2 with a gap, or a file"},
     {"chip", 0, TEXT(O, chip), "LIST", "pixels of these chips alone (.tpx3): 0 or 0,2-3"},
+    {"within-chip", 0, FLAG(O, within_chip), NULL, "no cluster reaches from one chip to another (.tpx3)"},
     {"chip-column", 0, FLAG(O, chip_column), NULL, "which chip each cluster is on (.tpx3); -1: on several"},
     {"mask", 0, INPUT(O, mask), "FILE", "leave these pixels out: lines of x and y"},
     {"write-mask", 0, OUTPUT(O, write_mask), "FILE", "look for hot pixels, and write a mask of them"},
@@ -149,7 +150,7 @@ static int choose_time_unit(slc_cluster_job *job)
     static const double seconds[] = {0, 1, 1e-3, 1e-6, 1e-9, 1e-12};
     const slc_cluster_options *options = job->options;
     const bool csv = options->output != NULL && !slc_cli_results_are(options->output, &options->results);
-    if (slc_cluster_given("time-unit") && !csv && options->labels == NULL) {
+    if (slc_cluster_given("time-unit") && !csv && !slc_cluster_labels_text(job)) {
         return slc_cli_wrong(
             COMMAND, "--time-unit is for .csv: HDF5 and Arrow have ticks, and tell how long they are");
     }
@@ -189,9 +190,7 @@ static int check_all(slc_cluster_job *job)
     status = status == SLC_CLI_GO_ON ? slc_cluster_choose_chips(job, COMMAND) : status;
     status = status == SLC_CLI_GO_ON ? slc_cluster_choose_live(job, COMMAND) : status;
     status = status == SLC_CLI_GO_ON ? slc_cluster_choose_nexus(job, COMMAND) : status;
-    if (status == SLC_CLI_GO_ON && options->filter != NULL && options->labels != NULL) {
-        status = slc_cli_wrong(COMMAND, "--filter does not go with --labels, which name all clusters");
-    }
+    status = status == SLC_CLI_GO_ON ? slc_cluster_choose_labels(job, COMMAND) : status;
     job->setup.filter = options->filter;
     job->times_asked = features != NULL && strstr(features, "times") != NULL; /* by name, not by "all" */
     job->setup.sized = options->size.width > 0;
@@ -250,7 +249,7 @@ static void make_schema(slc_cluster_job *job)
     slc_cluster_chips_column(job);
 }
 
-static bool open_output(slc_cluster_job *job)
+static bool open_output(slc_cluster_job *job, const slc_io_pixels_info *about)
 {
     const char *path = job->options->output;
     slc_status status = SLC_OK;
@@ -276,7 +275,7 @@ static bool open_output(slc_cluster_job *job)
         }
     }
     if (status == SLC_OK && job->options->labels != NULL) {
-        status = slc_cluster_labels_open(job);
+        status = slc_cluster_labels_open(job, about);
     }
     if (status != SLC_OK) {
         slc_cli_say("cluster", "%s", job->error.text);
@@ -295,7 +294,7 @@ bool slc_cluster_job_begin(slc_cluster_job *job, const slc_io_pixels_info *about
             job->config.features &= ~(uint32_t)SLC_PIXEL_TIMES;
         }
         make_schema(job);
-        return open_output(job);
+        return open_output(job, about);
     }
     return true;
 }
@@ -319,7 +318,7 @@ static bool close_output(slc_cluster_job *job, bool good)
         slc_cli_kept_add(&job->kept, job->options->output);
     }
     if (job->labels != NULL && status == SLC_OK) {
-        status = slc_io_finish(job->labels, &job->error);
+        status = slc_cluster_labels_close(job);
         slc_cli_kept_add(&job->kept, status == SLC_OK ? job->options->labels : NULL);
     } else {
         slc_io_abandon(job->labels);

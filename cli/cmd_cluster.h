@@ -21,7 +21,7 @@ typedef struct slc_cluster_options {
     uint32_t features;
     int duplicates, algorithm, time_unit, trigger;
     slc_cli_part part;
-    bool json, quiet, column_phase, nexus, chip_column;
+    bool json, quiet, column_phase, nexus, chip_column, within_chip;
 } slc_cluster_options;
 enum { SLC_CLUSTER_MAX_OPEN = 1 << 20 }; /* unless --max-open says otherwise */
 
@@ -106,8 +106,14 @@ typedef struct slc_cluster_job {
     slc_io_writer *text;                   /* one of the two, or none */
     double flushed;                        /* when text last was, by slc_clock_seconds; 0: never */
     slc_io_writer *results;
-    bool appended;           /* to results: their group is there */
-    slc_io_writer *labels;   /* or NULL */
+    bool appended;         /* to results: their group is there */
+    slc_io_writer *labels; /* or NULL */
+    uint32_t labels_with;  /* the columns of the first input's pixels, and whether they are a stream */
+    bool labels_stream;
+    double labels_flushed;
+    slc_column label_columns[11];
+    slc_schema label_schema;
+    char label_time[24];     /* a column: time_ns */
     slc_cluster_input *done; /* one for each input */
     int first, end;          /* inputs of --part: all without */
     int n_begun;             /* of them, and those before the first */
@@ -170,9 +176,15 @@ void slc_cluster_shots_columns(slc_cluster_job *job);
 bool slc_cluster_shots_group(slc_cluster_job *job, const slc_flow_item *item, slc_io_group *group);
 void slc_cluster_shots_clear(slc_cluster_job *job);
 
-/* The file of --labels: its first line, and a line for each pixel of an item. `time_factor`: what a tick of
- * the input is in --time-unit. */
-slc_status slc_cluster_labels_open(slc_cluster_job *job);
+/* What --labels does not go with; why an input cannot have it, or NULL. */
+int slc_cluster_choose_labels(slc_cluster_job *job, const slc_cli_command *command);
+const char *slc_cluster_labels_reason(const slc_cluster_job *job, const slc_cluster_input *done);
+/* Its file, begun with what the first input is, and a row for each pixel of an item. `time_factor`: what a
+ * tick of the input is in --time-unit. */
+slc_status slc_cluster_labels_open(slc_cluster_job *job, const slc_io_pixels_info *about);
+slc_status slc_cluster_labels_flush(slc_cluster_job *job); /* if it is time */
+slc_status slc_cluster_labels_close(slc_cluster_job *job);
+bool slc_cluster_labels_text(const slc_cluster_job *job); /* there is such a file, of text */
 slc_status slc_cluster_labels_write(slc_cluster_job *job, const slc_flow_item *item, double time_factor);
 
 /* Puts the inputs' names into the results, whose group is there. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * `sluice cluster --layout`, `--chip` and `--chip-column`: where the chips of a readout lie, which of them
- * are read, and which one a cluster is on.
+ * `sluice cluster --layout`, `--chip`, `--within-chip` and `--chip-column`: where the chips of a readout lie,
+ * which of them are read, whether clusters reach across them, and which one a cluster is on.
  */
 #include "cli_words.h"
 #include "cmd_cluster.h"
@@ -52,6 +52,10 @@ int slc_cluster_choose_chips(slc_cluster_job *job, const slc_cli_command *comman
         }
         job->setup.chips = job->chips;
     }
+    if (options->within_chip && options->size.width > 0) {
+        return slc_cli_wrong(command, "--within-chip does not go with --size: chips are 256 x 256 each");
+    }
+    job->setup.within_chip = options->within_chip;
     if (options->chip_column && (options->features & SLC_PIXEL_BOX) == 0) {
         return slc_cli_wrong(command, "--chip-column needs the feature box, which --features leaves out");
     }

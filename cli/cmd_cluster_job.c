@@ -181,9 +181,7 @@ static bool suits(slc_cluster_job *job, const slc_cluster_input *done)
     const uint32_t other = done->about.with ^ job->with;
     const bool has_z = (done->about.with & SLC_PIXEL_Z) != 0;
     const bool has_time = (done->about.with & SLC_PIXEL_TIME) != 0;
-    if (done->is_stream && job->labels != NULL) {
-        reason = "its pixels are a stream, and --labels is for frames and images";
-    } else if (done->is_stream && has_z) {
+    if (done->is_stream && has_z) {
         reason = "its pixels are a stream, which cannot have a z: a column 'frame' makes frames of them";
     } else if ((other & SLC_PIXEL_Z) != 0) {
         reason = "its pixels must have a z if those of the first input have one, and none otherwise";
@@ -210,6 +208,7 @@ static bool suits(slc_cluster_job *job, const slc_cluster_input *done)
     }
     reason = reason != NULL ? reason : slc_cluster_nexus_reason(job, done);
     reason = reason != NULL ? reason : slc_cluster_chips_reason(job, done);
+    reason = reason != NULL ? reason : slc_cluster_labels_reason(job, done);
     if (reason != NULL) {
         return complain(job, done, "%s", reason);
     }
@@ -301,8 +300,9 @@ static bool take(slc_cluster_job *job, const slc_flow_item *item)
     }
     done->counts = result->counts;
     done->totals = result->totals;
-    if (result->label != NULL && result->clusters.head.n_events > 0 &&
-        slc_cluster_labels_write(job, item, time_factor(job, &result->about)) != SLC_OK) {
+    if (job->labels != NULL &&
+        (slc_cluster_labels_write(job, item, time_factor(job, &result->about)) != SLC_OK ||
+         slc_cluster_labels_flush(job) != SLC_OK)) {
         slc_cli_say("cluster", "%s", job->error.text);
         return false;
     }
@@ -337,8 +337,11 @@ static bool wait_more(slc_cluster_job *job)
     if (job->text != NULL && job->written > 0) {
         flush_text(job);
     }
-    if (job->results == NULL || !job->appended ||
-        slc_cli_results_flush(job->results, &job->options->results, job->reads_once, &job->error) == SLC_OK) {
+    slc_status status = slc_cluster_labels_flush(job);
+    if (status == SLC_OK && job->results != NULL && job->appended) {
+        status = slc_cli_results_flush(job->results, &job->options->results, job->reads_once, &job->error);
+    }
+    if (status == SLC_OK) {
         return true;
     }
     slc_cli_say("cluster", "%s", job->error.text);

@@ -40,9 +40,11 @@ typedef struct slc_pixel_stream_config {
                                for each processor) pixels are joined in a thread of its own, while the caller's
                                puts the next ones in order: clusters come out some pixels later, and all with
                                finish. A child of fork() does not have that thread. */
+    bool members;           /* the pixels of clusters come out, too (slc_pixel_stream_members); 40 more bytes
+                               for each that is waiting, and one thread */
 } slc_pixel_stream_config;
 /* Radius 1, window 64 ticks, disorder 4096 ticks, 256 x 256, size, box, centroid, mass, weighted and times,
- * 2^20 pixels, the fastest target. */
+ * 2^20 pixels, the fastest target, no members. */
 SLC_API void slc_pixel_stream_config_default(slc_pixel_stream_config *config, size_t size);
 #define slc_pixel_stream_config_default(config) slc_pixel_stream_config_default(config, sizeof *(config))
 
@@ -77,6 +79,22 @@ SLC_API slc_status slc_pixel_stream_push(slc_pixel_stream *stream, const slc_pix
  * that is SLC_ERR_USAGE). Afterwards the stream is as it was opened, but for its counts. */
 SLC_API slc_status slc_pixel_stream_finish(slc_pixel_stream *stream, slc_pixel_clusters *closed,
                                            slc_error *error);
+
+/* Pixels of clusters: an event is a cluster, and event e has the pixels of row e of the clusters that came
+ * out with it, in the order of time, y, x. */
+typedef struct slc_pixel_members {
+    slc_columns head;
+    uint16_t *x, *y;
+    uint32_t *charge; /* 1 where the list has none */
+    int64_t *time;
+    uint64_t *pixel; /* number in the stream, from 0; those left out count */
+} slc_pixel_members;
+SLC_API extern const slc_schema slc_pixel_members_schema;
+/* With config.members, before the first push: where pixels go. They are the caller's, who reserves rows and
+ * events: each push and finish appends an event for each row that it appends to `closed`, and where the
+ * pixels of the next cluster do not fit is SLC_ERR_CAPACITY, with room left in `closed`: then make more, at
+ * last for max_open + 1. */
+SLC_API void slc_pixel_stream_members(slc_pixel_stream *stream, slc_pixel_members *members);
 
 #ifdef __cplusplus
 }

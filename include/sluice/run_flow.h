@@ -250,7 +250,7 @@ typedef struct slc_flow_pixel_setup {
      * unless `sized`: then pixels outside are left out and counted. */
     const slc_pixel_cluster_config *config;
     bool sized;
-    bool labels;         /* which cluster each pixel is of; not of streams */
+    bool labels;         /* which cluster each pixel is of; of streams, the pixels of clusters */
     bool at_once;        /* a stream's clusters in the item that closed them; else when there are many */
     double tick_seconds; /* as in slc_io_pixels_options */
     uint32_t max_open;   /* of streams; 0: the default */
@@ -271,9 +271,12 @@ typedef struct slc_flow_pixel_setup {
     double accept_begin, accept_end;    /* seconds */
     const slc_io_pixels_layout *layout; /* as in slc_io_pixels_options, both */
     const uint8_t *chips;
+    /* No cluster reaches from one chip to another, wherever the layout has them. Of .tpx3 alone, and not
+     * `sized` (SLC_ERR_USAGE). Clusters that begin in the same tick come in the order of their chips. */
+    bool within_chip;
     slc_io_pixels_tables *tables; /* the same; of this flow alone */
     /* Clusters for which this holds are kept: "size>=3,mass>50", columns of clusters with numbers, up to 16;
-     * `labels` count the others, too; with a calibration also "energy_kev". NULL: all */
+     * with a calibration also "energy_kev". NULL: all */
     const char *filter;
     const slc_io_pixels_live *live; /* as in slc_io_pixels_options */
 } slc_flow_pixel_setup;
@@ -312,7 +315,12 @@ typedef struct slc_flow_pixel_result {
     /* For the features of config and about.with; an event a frame, or, of a stream, one in all, which ends in
      * the last item. `largest` counts pixels of the file. */
     slc_pixel_clusters clusters;
-    const uint32_t *label; /* with setup.labels: of each pixel, in its frame from 0 */
+    const uint32_t *label; /* with setup.labels: of each pixel, in its frame from 0; UINT32_MAX: of one that
+                              the filter left out */
+    /* With setup.labels, of a stream: the pixels of `clusters`, an event each. `pixel` counts pixels of the
+     * file. With setup.trigger, of each the time since its cluster's trigger; else NULL. */
+    slc_pixel_members members;
+    const double *member_since_trigger_ns;
     slc_io_pixels_counts counts;
     slc_flow_pixel_totals totals;
     /* With setup.trigger, of each cluster: the number of its shot, -1 before the first, and the time of its

@@ -246,6 +246,7 @@ def open_clusters(
     filter: str | None = None,
     layout: str | os.PathLike[str] | None = None,
     chips: Iterable[int] | None = None,
+    within_chip: bool = False,
     mask: str | os.PathLike[str] | None = None,
     calibration: Files | None = None,
     timewalk: str | os.PathLike[str] | None = None,
@@ -274,10 +275,10 @@ def open_clusters(
     ends or the reader is closed.
 
     ``filter``: clusters for which all terms hold are kept, "size>=3,mass>50": columns of clusters, each with >=, <=, >, <, = or !=
-    and a number. ``labels`` count the others, too.
+    and a number.
 
     ``layout`` (.tpx3): where chips lie, "quad", "row" (the default), with a gap as "quad+2", or a file with a chip a line; ``chips``: numbers
-    of those whose pixels are read.
+    of those whose pixels are read; ``within_chip``: no cluster reaches from one chip to another.
 
     ``mask``: a file with x and y of a pixel in each line; these are left out and counted. ``calibration``: a, b, c and t of each pixel: a
     folder with caliba.txt, calibb.txt, calibc.txt and calibt.txt, one file, or four. Charges are then energies in eV, as is ``mass``;
@@ -292,7 +293,8 @@ def open_clusters(
     of the input, ``first`` and how many, ``clusters``. ``accept``: (from, to) after the trigger; other clusters are left out and counted.
 
     A batch has ``clusters``, ``pixels`` (but of a stream that is sorted first), with ``labels`` of frames and images ``labels``
-    (one column, ``label``), ``frames`` (numbers of the frames in the file, or None) and ``about`` (as for :func:`open`). What was
+    (one column, ``label``, 2^32 - 1 where the filter left the cluster out), of a stream ``members``, the pixels of its clusters, an event for
+    each (``x``, ``y``, ``charge``, ``time``, ``pixel``: its place in the file), and with a trigger ``member_since``, ``frames`` (numbers of the frames in the file, or None) and ``about`` (as for :func:`open`). What was
     damaged, came too late, lay outside or was closed early is a ``DamageWarning`` at the end of its input, and counted in
     ``Reader.totals``.
     """
@@ -311,6 +313,7 @@ def open_clusters(
         *_accept(accept, trigger),
         *_places(layout, chips, mask, calibration, timewalk, column_phase),
         filter,
+        within_chip,
     )
 
 
@@ -345,7 +348,12 @@ class Stream:
     ``time_window`` and ``disorder`` (how late a pixel may come) are in ticks. ``shape``: (height, width); pixels outside are left
     out and counted. ``max_open``: pixels that can be waiting, some 200 bytes each; where more are, the oldest clusters are closed
     early. Clusters do not depend on how the stream is cut into pushes. One thread at a time; the interpreter's lock is released.
+
+    With ``members`` the attribute ``members`` has, after each push and finish, the pixels of the clusters that it gave, an event for each,
+    in the order of time: ``x``, ``y``, ``charge``, ``time``, ``pixel`` (its number in the stream, from 0).
     """
+
+    members: Columns | None = None
 
     def __init__(
         self,
@@ -357,19 +365,25 @@ class Stream:
         disorder: int = 4096,
         max_open: int = 1 << 20,
         features: Features = None,
+        members: bool = False,
     ) -> None:
         choices = _choices(connectivity, radius, "sum", features, "auto", shape)
-        self._stream = pixel_stream_open(*choices, time_window, disorder, max_open)
+        self._stream = pixel_stream_open(*choices, time_window, disorder, max_open, members)
+
+    def _take(self, given: Columns | tuple[Columns, Columns]) -> Columns:
+        if isinstance(given, tuple):
+            given, self.members = given
+        return given
 
     def push(self, x: Any, y: Any, time: Any, charge: Any = None) -> Columns:
         """Takes n pixels, (n,) integers each (``time`` in ticks, ``charge`` in all pushes or in none), and gives the clusters that
         they closed, in the order of their first pixel's time: columns of size, box, centroid, mass, weighted and times by
         default, all in one event. Nothing that was given is changed by a later push."""
-        return pixel_stream_push(self._stream, x, y, time, charge)
+        return self._take(pixel_stream_push(self._stream, x, y, time, charge))
 
     def finish(self) -> Columns:
         """The end: the clusters that are still open. After it the stream is as it was opened, but for its counts."""
-        return pixel_stream_finish(self._stream)
+        return self._take(pixel_stream_finish(self._stream))
 
     @property
     def counts(self) -> dict[str, int]:

@@ -63,6 +63,11 @@ typedef struct pixel_since {
     const double *since_trigger_ns;
 } pixel_since;
 
+typedef struct pixel_member_since {
+    slc_columns head; /* the members' */
+    const double *since_trigger_ns;
+} pixel_member_since;
+
 typedef struct pixel_energies {
     slc_columns head; /* the clusters' */
     const double *energy_kev;
@@ -74,6 +79,7 @@ typedef struct pixel_user {
     slc_schema pixels, clusters;
     pixel_labels labels;
     pixel_since since;
+    pixel_member_since member_since;
     pixel_energies energies;
     slc_column pixel_columns[SLC_PIXEL_COLUMNS], cluster_columns[SLC_PIXEL_CLUSTER_COLUMNS];
 } pixel_user;

@@ -166,6 +166,7 @@ static slc_status take_clusters(running *r, slc_flow_item *item, slc_error *erro
     user->labels = (pixel_labels){result->pixels.head, result->label};
     user->energies = (pixel_energies){result->clusters.head, result->energy_kev};
     user->since = (pixel_since){result->clusters.head, result->shot, result->since_trigger_ns};
+    user->member_since = (pixel_member_since){result->members.head, result->member_since_trigger_ns};
     return pixel_judge(r, s, item, error);
 }
 
@@ -194,7 +195,29 @@ static const void *find_labels(const running *r, const slc_flow_item *item, cons
 {
     (void)r;
     *schema = &label_schema;
-    return &((const pixel_user *)item->user)->labels;
+    return ((const slc_flow_pixel_result *)item->result)->is_stream
+               ? NULL
+               : &((const pixel_user *)item->user)->labels;
+}
+
+/* Of a stream the pixels of the clusters, and their time since the trigger. */
+static const void *find_members(const running *r, const slc_flow_item *item, const slc_schema **schema)
+{
+    const slc_flow_pixel_result *result = item->result;
+    (void)r;
+    *schema = &slc_pixel_members_schema;
+    return result->is_stream ? &result->members : NULL;
+}
+
+static const slc_column member_since_columns[] = {
+    {"since_trigger_ns", "ns", offsetof(pixel_member_since, since_trigger_ns), SLC_TYPE_F64}};
+static const slc_schema member_since_schema = {"member_since", member_since_columns, 1};
+
+static const void *find_member_since(const running *r, const slc_flow_item *item, const slc_schema **schema)
+{
+    (void)r;
+    *schema = &member_since_schema;
+    return &((const pixel_user *)item->user)->member_since;
 }
 
 /* The time since the trigger, beside the clusters. */
@@ -277,6 +300,8 @@ static const group cluster_groups[] = {
     {"labels", .find = find_labels, .with = "labels=True", .bit = 1},
     {"since", .find = find_since, .with = "trigger=\"tdc1-rise\"", .bit = 2},
     {"shots", .find = find_shots, .with = "trigger=\"tdc1-rise\"", .bit = 2},
+    {"members", .find = find_members, .with = "labels=True", .bit = 1},
+    {"member_since", .find = find_member_since, .with = "labels=True, trigger=\"tdc1-rise\"", .bit = 8},
     {"energies", .find = find_energies, .with = "calibration=\"FOLDER\"", .bit = 4},
     {.name = NULL}};
 static const char *const cluster_names[] = {"about", "frames", NULL};
@@ -341,9 +366,6 @@ static slc_status choose(void *context, const slc_io_pixels_info *about, slc_flo
         return slc_fail(
             error, SLC_ERR_USAGE,
             "the pixels are a stream, which cannot have a z: a column 'frame' makes frames of them");
-    }
-    if (is_stream && s->flow.labels) {
-        return slc_fail(error, SLC_ERR_USAGE, "the pixels are a stream: labels are for frames and images");
     }
     if (!decide(s, has_time)) {
         return slc_fail(error, SLC_ERR_USAGE,
@@ -422,12 +444,13 @@ enum {
     ACCEPT_END,
     PLACES,
     FILTER = PLACES + PIXEL_PLACES,
+    WITHIN,
     ARGUMENTS
 };
 
 /* pixel_open_clusters(common, connectivity, …, shape, time_window, disorder, sorted, max_open, tick_seconds,
  * labels, times_asked, trigger, accept_begin, accept_end, layout, chips, mask, calibration, timewalk,
- * column_phase, filter): see
+ * column_phase, filter, within_chip): see
  * sluice.pixel.open_clusters. */
 PyObject *pixel_open_clusters(PyObject *module, PyObject *const *arguments, Py_ssize_t n)
 {
@@ -435,7 +458,7 @@ PyObject *pixel_open_clusters(PyObject *module, PyObject *const *arguments, Py_s
     opening o;
     uint64_t max_open = 0, trigger = 0;
     if (n != ARGUMENTS) {
-        PyErr_SetString(PyExc_TypeError, "pixel_open_clusters() takes twenty-four arguments");
+        PyErr_SetString(PyExc_TypeError, "pixel_open_clusters() takes twenty-five arguments");
         return NULL;
     }
     pixel_setup *s = calloc(1, sizeof *s);
@@ -455,7 +478,8 @@ PyObject *pixel_open_clusters(PyObject *module, PyObject *const *arguments, Py_s
         !core_take_u64(state, arguments[TRIGGER], "trigger", SLC_IO_PIXELS_EDGES - 1, &trigger) ||
         !core_take_double(arguments[ACCEPT_BEGIN], "accept", &s->flow.accept_begin) ||
         !core_take_double(arguments[ACCEPT_END], "accept", &s->flow.accept_end) ||
-        !pixel_take_places(state, arguments + PLACES, s) || !take_filter(state, arguments[FILTER], s)) {
+        !pixel_take_places(state, arguments + PLACES, s) || !take_filter(state, arguments[FILTER], s) ||
+        !core_take_bool(arguments[WITHIN], "within_chip", &s->flow.within_chip)) {
         return core_flow_drop(&o);
     }
     s->config.exec.threads = o.config.exec.threads;
@@ -463,6 +487,7 @@ PyObject *pixel_open_clusters(PyObject *module, PyObject *const *arguments, Py_s
     s->flow.accepting = s->flow.accept_begin < s->flow.accept_end;
     const bool energies = arguments[PLACES + PIXEL_CALIBRATION] != Py_None;
     o.running->has = (s->flow.labels ? 1 : 0) | (trigger > 0 ? 2 : 0) |
+                     (s->flow.labels && trigger > 0 ? 8 : 0) |
                      (energies && (s->config.features & SLC_PIXEL_MASS) != 0 ? 4 : 0);
     s->flow.config = &s->config;
     s->flow.at_once = true;

@@ -9,6 +9,7 @@ typedef struct streaming {
     slc_pixel_stream *stream;
     uint32_t features;
     bool has_charge, decided; /* the first push tells */
+    bool keeps;               /* pixels of clusters */
     bool busy, lost;          /* a thread is in it; it cannot go on */
 } streaming;
 
@@ -20,7 +21,7 @@ static void streaming_free(void *memory)
 }
 
 /* pixel_stream_open(connectivity, radius, duplicates, features, algorithm, shape, time_window, disorder,
- * max_open) */
+ * max_open, members) */
 PyObject *pixel_stream_open(PyObject *module, PyObject *const *arguments, Py_ssize_t n)
 {
     core_state *state = core_state_of(module);
@@ -35,10 +36,11 @@ PyObject *pixel_stream_open(PyObject *module, PyObject *const *arguments, Py_ssi
     disorder = (uint64_t)config.disorder;
     max_open = config.max_open;
     given.features = config.features;
-    if (n != PIXEL_CHOICES + 3 || !pixel_choose(state, arguments, &given, &sized) ||
+    if (n != PIXEL_CHOICES + 4 || !pixel_choose(state, arguments, &given, &sized) ||
         !core_take_u64(state, arguments[PIXEL_CHOICES], "time_window", INT64_MAX, &window) ||
         !core_take_u64(state, arguments[PIXEL_CHOICES + 1], "disorder", INT64_MAX, &disorder) ||
-        !core_take_u64(state, arguments[PIXEL_CHOICES + 2], "max_open", 1 << 28, &max_open)) {
+        !core_take_u64(state, arguments[PIXEL_CHOICES + 2], "max_open", 1 << 28, &max_open) ||
+        !core_take_bool(arguments[PIXEL_CHOICES + 3], "members", &config.members)) {
         return NULL;
     }
     if (given.connectivity != 0 && given.connectivity != 4 && given.connectivity != 8) {
@@ -59,6 +61,7 @@ PyObject *pixel_stream_open(PyObject *module, PyObject *const *arguments, Py_ssi
         return PyErr_NoMemory();
     }
     s->features = given.features;
+    s->keeps = config.members;
     const slc_status status = slc_pixel_stream_open(&config, &s->stream, &error);
     if (status != SLC_OK) {
         free(s);
@@ -72,6 +75,7 @@ PyObject *pixel_stream_open(PyObject *module, PyObject *const *arguments, Py_ssi
 
 typedef struct closed {
     slc_pixel_clusters clusters;
+    slc_pixel_members members;
     slc_schema schema;
     slc_column columns[SLC_PIXEL_CLUSTER_COLUMNS];
 } closed;
@@ -80,6 +84,7 @@ static void closed_free(void *memory)
 {
     closed *c = memory;
     slc_columns_clear(&c->schema, &c->clusters);
+    slc_columns_clear(&slc_pixel_members_schema, &c->members);
     free(c);
 }
 
@@ -99,15 +104,21 @@ static closed *closed_new(uint32_t features, uint32_t with, size_t rows)
 /* After a call that ended with `status`: room for more, if that is what it lacked. */
 static slc_status make_room(closed *c, slc_status status)
 {
-    const slc_columns *head = &c->clusters.head;
-    return status == SLC_ERR_CAPACITY && head->size == head->capacity
-               ? slc_columns_reserve(&c->schema, &c->clusters, 2 * head->capacity + 1024, 1)
-               : status;
+    const slc_columns *head = &c->clusters.head, *members = &c->members.head;
+    if (status != SLC_ERR_CAPACITY) {
+        return status;
+    }
+    if (head->size == head->capacity) {
+        return slc_columns_reserve(&c->schema, &c->clusters, 2 * head->capacity + 1024, 1);
+    }
+    return slc_columns_reserve(&slc_pixel_members_schema, &c->members, 2 * members->capacity + 1024,
+                               2 * members->event_capacity + 1024);
 }
 
 static slc_status push(slc_pixel_stream *stream, const slc_pixels *pixels, closed *to, slc_error *error)
 {
     slc_status status = SLC_OK;
+    slc_pixel_stream_members(stream, &to->members);
     for (size_t done = 0; done < pixels->head.size && status == SLC_OK;) {
         size_t taken = 0;
         status = slc_pixel_stream_push(stream, pixels, done, pixels->head.size - done, &to->clusters, &taken,
@@ -121,6 +132,7 @@ static slc_status push(slc_pixel_stream *stream, const slc_pixels *pixels, close
 static slc_status finish(slc_pixel_stream *stream, closed *to, slc_error *error)
 {
     slc_status status, made;
+    slc_pixel_stream_members(stream, &to->members);
     do {
         status = slc_pixel_stream_finish(stream, &to->clusters, error);
         made = make_room(to, status);
@@ -128,8 +140,9 @@ static slc_status finish(slc_pixel_stream *stream, closed *to, slc_error *error)
     return made;
 }
 
-/* Columns of what has closed, or an error; takes it. */
-static PyObject *columns_of(core_state *state, closed *c, slc_status status, const slc_error *error)
+/* Columns of what has closed, and of its pixels if they are kept, or an error; takes it. */
+static PyObject *columns_of(core_state *state, bool keeps, closed *c, slc_status status,
+                            const slc_error *error)
 {
     PyObject *owner = core_owner_new(state, c, closed_free);
     PyObject *columns = NULL;
@@ -138,6 +151,15 @@ static PyObject *columns_of(core_state *state, closed *c, slc_status status, con
     } else if (owner != NULL) {
         slc_columns_end_event(&c->clusters);
         columns = core_columns_new(state, owner, &c->schema, &c->clusters);
+        PyObject *members = columns != NULL && keeps
+                                ? core_columns_new(state, owner, &slc_pixel_members_schema, &c->members)
+                                : NULL;
+        if (columns != NULL && keeps) {
+            PyObject *const both = members != NULL ? PyTuple_Pack(2, columns, members) : NULL;
+            Py_DECREF(columns);
+            Py_XDECREF(members);
+            columns = both;
+        }
     }
     Py_XDECREF(owner);
     return columns;
@@ -234,7 +256,7 @@ PyObject *pixel_stream_push(PyObject *module, PyObject *const *arguments, Py_ssi
             status = push(s->stream, &p.pixels, c, &error);
             PyEval_RestoreThread(thread);
             s->lost = status != SLC_OK;
-            made = columns_of(state, c, status, &error);
+            made = columns_of(state, s->keeps, c, status, &error);
         }
     }
     slc_columns_clear(&p.schema, &p.pixels);
@@ -260,7 +282,7 @@ PyObject *pixel_stream_finish(PyObject *module, PyObject *stream)
         status = finish(s->stream, c, &error);
         PyEval_RestoreThread(thread);
         s->lost = status != SLC_OK;
-        made = columns_of(state, c, status, &error);
+        made = columns_of(state, s->keeps, c, status, &error);
     }
     s->decided = false;
     s->busy = false;

@@ -166,6 +166,40 @@ def test_frames_as_the_command(files, options, words):
         _ = next(sluice.pixel.open_clusters(frames)).labels
 
 
+def test_members_of_streams(files, tmp_path):
+    """The pixels of a stream's clusters: sums of them are the clusters' columns; those of the command; the same of a Stream."""
+    _, stream = files
+    options = {"time_window": 64, "disorder": 4096, "labels": True}
+    with sluice.pixel.open_clusters(stream, **options) as reader:
+        batches = list(reader)
+    names = ("x", "y", "charge", "time", "pixel")
+    found = {name: np.concatenate([batch.members[name] for batch in batches]) for name in names}
+    sizes = np.concatenate([batch.clusters["size"] for batch in batches])
+    assert (sizes == np.concatenate([np.diff(batch.members.offsets) for batch in batches])).all() and sizes.sum() == len(found["x"]) > 1000
+    cluster = np.repeat(np.arange(len(sizes)), sizes)
+    assert (np.bincount(cluster, found["charge"]) == np.concatenate([batch.clusters.mass for batch in batches])).all()
+    assert np.allclose(np.bincount(cluster, found["x"]) / sizes, np.concatenate([batch.clusters.centroid_x for batch in batches]))
+    path = tmp_path / "labels.npy"
+    told(stream, "--time-window", "64ticks", "--disorder", "4096ticks", "--labels", path)
+    table = np.load(path)
+    assert all((table[name] == found[name]).all() for name in names) and (table["cluster"] == cluster).all()
+    read = [batch.pixels for batch in batches if "pixels" in batch.names]
+    assert (np.concatenate([one.x for one in read])[found["pixel"]] == found["x"]).all()
+    pixels = [np.concatenate([one[name] for one in read]) for name in ("x", "y", "time", "charge")]
+    pushed = sluice.pixel.Stream(shape=(65536, 65536), time_window=64, disorder=4096, members=True)
+    rows, parts = 0, []
+    for i in range(0, len(pixels[0]), 3000):
+        rows += pushed.push(*(column[i : i + 3000] for column in pixels)).n_rows
+        parts.append(pushed.members)
+    rows += pushed.finish().n_rows
+    parts.append(pushed.members)
+    assert rows == len(sizes) and all((np.concatenate([part[name] for part in parts]) == found[name]).all() for name in names)
+    assert sluice.pixel.Stream().members is None
+    with sluice.pixel.open_clusters(stream, filter="size>=3", **options) as reader:
+        kept = np.concatenate([batch.members.x for batch in reader])
+    assert (kept == found["x"][(sizes >= 3)[cluster]]).all()
+
+
 def test_streams_as_the_command(files):
     _, stream = files
     expected = told(stream, "--time-window", "64ticks")

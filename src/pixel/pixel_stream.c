@@ -47,7 +47,8 @@ struct slc_pixel_stream {
     bool has_held, is_watchful; /* watchful: the next pixel is judged, also if its time is usual */
     bool is_set_back;           /* the row is full */
     bool is_finishing;
-    bool is_short;        /* of memory for a larger table */
+    bool is_short;              /* of memory for a larger table */
+    slc_pixel_members *members; /* with config.members: where pixels go; the caller's */
     slc_pixel_pair *pair; /* a second thread, which joins; NULL: this one does. `waiting` is then an upper
                              bound until that is idle */
     void *block;
@@ -100,7 +101,8 @@ static size_t lay_out(slc_pixel_stream *s, char *block)
     const size_t order = slc_pixel_order_lay_out(&s->order, block, pixels,
                                                  s->config.exec.threads > 1 ? SLC_PIXEL_ORDER_BUFFERS : 1);
     return order + slc_pixel_join_lay_out(&s->join, block != NULL ? block + order : NULL, s->config.radius,
-                                          pixels, (s->config.features & SLC_PIXEL_SECOND_FEATURES) != 0);
+                                          pixels, (s->config.features & SLC_PIXEL_SECOND_FEATURES) != 0,
+                                          s->config.members);
 }
 
 static bool cover_begin(slc_pixel_stream *s)
@@ -117,7 +119,9 @@ slc_status slc_pixel_stream_open(const slc_pixel_stream_config *given, slc_pixel
     slc_pixel_stream_config own, *const config = &own;
     slc_pixel_stream_config_default(config);
     slc_status status = slc_config_take(config, sizeof *config, given, "slc_pixel_stream_config", error);
-    config->exec.threads = config->exec.threads > 0 ? config->exec.threads : slc_team_processors();
+    config->exec.threads = config->members            ? 1 /* pixels come back with their clusters */
+                           : config->exec.threads > 0 ? config->exec.threads
+                                                      : slc_team_processors();
     status = status == SLC_OK ? check_config(config, error) : status;
     if (status != SLC_OK) {
         return status;
@@ -165,6 +169,11 @@ void slc_pixel_stream_close(slc_pixel_stream *s)
     }
 }
 
+void slc_pixel_stream_members(slc_pixel_stream *s, slc_pixel_members *members)
+{
+    s->members = members;
+}
+
 slc_pixel_stream_counts slc_pixel_stream_count(const slc_pixel_stream *s)
 {
     return s->counts;
@@ -177,7 +186,7 @@ static inline bool give_out(slc_pixel_stream *s, slc_pixel_clusters *closed)
 {
     const size_t before = closed->head.size;
     uint64_t pixels = 0;
-    const bool all = slc_pixel_rows_give_out(&s->join, s->config.features, closed, &pixels);
+    const bool all = slc_pixel_rows_give_out(&s->join, s->config.features, closed, s->members, &pixels);
     s->waiting -= pixels;
     s->counts.clusters += closed->head.size - before;
     return all;
@@ -384,6 +393,10 @@ static slc_status check_closed(const slc_pixel_stream *s, const slc_pixel_cluste
                             columns[i].name);
         }
     }
+    if (s->config.members && s->members == NULL) {
+        return slc_fail(error, SLC_ERR_USAGE,
+                        "members: nobody said where they go (slc_pixel_stream_members)");
+    }
     return closed->head.size <= closed->head.capacity
                ? SLC_OK
                : slc_fail(error, SLC_ERR_USAGE, "closed: more rows than fit");
@@ -404,8 +417,13 @@ static slc_status check_pixels(const slc_pixels *pixels, size_t first, size_t n,
     return SLC_OK;
 }
 
-static slc_status no_room(const slc_pixel_clusters *closed, slc_error *error)
+static slc_status no_room(const slc_pixel_stream *s, const slc_pixel_clusters *closed, slc_error *error)
 {
+    if (closed->head.size < closed->head.capacity) {
+        return slc_fail(error, SLC_ERR_CAPACITY,
+                        "members: the pixels of the next cluster do not fit into the room for %zu",
+                        s->members->head.capacity);
+    }
     return slc_fail(error, SLC_ERR_CAPACITY, "closed: there are more clusters than the room for %zu",
                     closed->head.capacity);
 }
@@ -525,7 +543,7 @@ slc_status slc_pixel_stream_push(slc_pixel_stream *s, const slc_pixels *pixels, 
         return slc_fail(error, SLC_ERR_MEMORY, "no memory for a sensor that reaches to pixel %u, %u",
                         pixels->x[i], pixels->y[i]);
     }
-    return has_room ? SLC_OK : no_room(closed, error);
+    return has_room ? SLC_OK : no_room(s, closed, error);
 }
 
 slc_status slc_pixel_stream_finish(slc_pixel_stream *s, slc_pixel_clusters *closed, slc_error *error)
@@ -537,23 +555,23 @@ slc_status slc_pixel_stream_finish(slc_pixel_stream *s, slc_pixel_clusters *clos
     s->is_finishing = true;
     slc_pixel_pair_wait(s->pair, UINT64_MAX);
     if (s->pair != NULL && !collect(s, closed)) {
-        return no_room(closed, error);
+        return no_room(s, closed, error);
     }
     if (!s->join.is_ending || s->is_set_back) {
         /* What pixels before the end made possible comes first, so that the end does not depend on room. */
         if (!settle(s, closed)) {
-            return no_room(closed, error);
+            return no_room(s, closed, error);
         }
         if (s->has_held) {
             s->has_held = false;
             take_in(s, &s->held);
             if (!settle(s, closed)) {
-                return no_room(closed, error);
+                return no_room(s, closed, error);
             }
         }
     }
     if (!flush(s, closed)) {
-        return no_room(closed, error);
+        return no_room(s, closed, error);
     }
     s->number = 0;
     s->is_finishing = false;

@@ -67,7 +67,8 @@ static void lay_table(slc_pixel_join *j, uint32_t width, uint32_t height)
     }
 }
 
-size_t slc_pixel_join_lay_out(slc_pixel_join *j, char *block, uint32_t radius, size_t pixels, bool has_second)
+size_t slc_pixel_join_lay_out(slc_pixel_join *j, char *block, uint32_t radius, size_t pixels, bool has_second,
+                              bool keeps)
 {
     j->radius = radius;
     j->most_pixels = pixels;
@@ -76,8 +77,9 @@ size_t slc_pixel_join_lay_out(slc_pixel_join *j, char *block, uint32_t radius, s
     if (block != NULL) {
         j->slots = slc_block_take(&block, slots);
         j->second = has_second ? slc_block_take(&block, second) : NULL;
+        j->has_more = has_second || keeps;
     }
-    return slots + second;
+    return slots + second + (keeps ? slc_pixel_keeping_lay_out(&j->kept, block, pixels) : 0);
 }
 
 void slc_pixel_join_init(slc_pixel_join *j, uint64_t window, const slc_pixel_near_kernels *kernels)

@@ -15,6 +15,7 @@
 
 #include "pixel/pixel_near.h"
 #include "pixel/pixel_shape.h"
+#include "pixel/pixel_stream_members.h"
 #include "pixel/pixel_stream_order.h"
 
 #include <stdbool.h>
@@ -77,14 +78,16 @@ typedef struct slc_pixel_join {
 
     slc_pixel_slot *slots;
     slc_pixel_second *second; /* of each slot; NULL where no feature needs it */
-    uint32_t unused, n_used;  /* a list of free slots; those from n_used on were never used */
-    uint32_t first, last;     /* of the list of clusters */
+    slc_pixel_keeping kept;
+    bool has_more;           /* one of the two is there */
+    uint32_t unused, n_used; /* a list of free slots; those from n_used on were never used */
+    uint32_t first, last;    /* of the list of clusters */
     uint64_t n_born;
 } slc_pixel_join;
 
 /* Memory for clusters of so many pixels; carves the arrays out of a block, for NULL only sizes it. */
 size_t slc_pixel_join_lay_out(slc_pixel_join *join, char *block, uint32_t radius, size_t pixels,
-                              bool has_second);
+                              bool has_second, bool keeps);
 /* Once after the block was made. Then pixels must be covered before they come. */
 void slc_pixel_join_init(slc_pixel_join *join, uint64_t window, const slc_pixel_near_kernels *kernels);
 /* Makes a table for pixels below width and height, 1 to 65536 and no less than it has, or makes it larger,

@@ -57,7 +57,7 @@ static void make_rows(slc_pixel_pair *p, uint64_t made, uint64_t most)
         b->rows.head.size = 0;
         b->taken = 0;
         b->pixels = 0;
-        more = !slc_pixel_rows_give_out(p->join, p->features, &b->rows, &b->pixels);
+        more = !slc_pixel_rows_give_out(p->join, p->features, &b->rows, NULL, &b->pixels);
         made += b->rows.head.size > 0;
     }
     (void)pthread_mutex_lock(&p->mutex);

@@ -58,13 +58,22 @@ static void write_row(uint32_t features, const slc_pixel_slot *s, slc_pixel_clus
     }
 }
 
-bool slc_pixel_rows_give_out(slc_pixel_join *j, uint32_t features, slc_pixel_clusters *closed,
-                             uint64_t *pixels)
+static bool has_room(const slc_columns *members, uint32_t pixels)
 {
+    return members->capacity - members->size >= pixels && members->n_events < members->event_capacity;
+}
+
+bool slc_pixel_rows_give_out(slc_pixel_join *j, uint32_t features, slc_pixel_clusters *closed,
+                             slc_pixel_members *members, uint64_t *pixels)
+{
+    const bool keeps = j->kept.members != NULL;
     const slc_pixel_slot *slot = slc_pixel_join_closed(j);
     for (; slot != NULL; slot = slc_pixel_join_closed(j)) {
-        if (closed->head.size == closed->head.capacity) {
+        if (closed->head.size == closed->head.capacity || (keeps && !has_room(&members->head, slot->size))) {
             return false;
+        }
+        if (keeps) {
+            slc_pixel_members_give_out(&j->kept, j->first, members);
         }
         write_row(features, slot, closed, closed->head.size);
         if (j->second != NULL) {

@@ -7,11 +7,11 @@
 
 #include "pixel/pixel_stream_join.h"
 
-#include <sluice/pixel.h>
+#include <sluice/pixel_stream.h>
 
-/* Gives out the oldest clusters as far as they are closed, and adds their pixels to *pixels. False where
- * there is no room for one. */
+/* Gives out the oldest clusters as far as they are closed, and adds their pixels to *pixels; where the join
+ * keeps these, they go to `members`. False where there is no room for one. */
 bool slc_pixel_rows_give_out(slc_pixel_join *join, uint32_t features, slc_pixel_clusters *closed,
-                             uint64_t *pixels);
+                             slc_pixel_members *members, uint64_t *pixels);
 
 #endif

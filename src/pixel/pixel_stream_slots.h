@@ -23,6 +23,38 @@ static inline uint32_t find(slc_pixel_join *j, uint32_t slot)
     return slot;
 }
 
+/* What few ask for. */
+static inline void begin_more(slc_pixel_join *j, uint32_t slot, const slc_pixel_arrival *pixel)
+{
+    if (j->second != NULL) {
+        j->second[slot] = (slc_pixel_second){.xx = 0};
+        slc_pixel_second_add(&j->second[slot], pixel->yx & 0xffff, pixel->yx >> 16, pixel->charge);
+    }
+    if (j->kept.members != NULL) {
+        slc_pixel_keep_first(&j->kept, slot, pixel);
+    }
+}
+
+static inline void add_more(slc_pixel_join *j, uint32_t slot, const slc_pixel_arrival *pixel)
+{
+    if (j->second != NULL) {
+        slc_pixel_second_add(&j->second[slot], pixel->yx & 0xffff, pixel->yx >> 16, pixel->charge);
+    }
+    if (j->kept.members != NULL) {
+        slc_pixel_keep_next(&j->kept, slot, pixel);
+    }
+}
+
+static inline void unite_more(slc_pixel_join *j, uint32_t kept, uint32_t gone)
+{
+    if (j->second != NULL) {
+        slc_pixel_second_join(&j->second[kept], &j->second[gone]);
+    }
+    if (j->kept.members != NULL) {
+        slc_pixel_keep_all(&j->kept, kept, gone);
+    }
+}
+
 /* Of a cluster that is this pixel. */
 static inline uint32_t open_slot(slc_pixel_join *j, const slc_pixel_arrival *pixel)
 {
@@ -50,9 +82,8 @@ static inline uint32_t open_slot(slc_pixel_join *j, const slc_pixel_arrival *pix
     s->x_min = s->x_max = (uint16_t)x;
     s->y_min = s->y_max = (uint16_t)y;
     s->is_closed = false;
-    if (j->second != NULL) {
-        j->second[slot] = (slc_pixel_second){.xx = 0};
-        slc_pixel_second_add(&j->second[slot], pixel->yx & 0xffff, pixel->yx >> 16, pixel->charge);
+    if (j->has_more) {
+        begin_more(j, slot, pixel);
     }
     if (j->last != SLC_PIXEL_NOWHERE) {
         j->slots[j->last].behind = slot;
@@ -110,8 +141,8 @@ static inline void add_sums(slc_pixel_join *j, uint32_t slot, const slc_pixel_ar
     s->last_time = pixel->time;
     take_largest(s, pixel->charge, pixel->number);
     widen(s, (uint16_t)x, (uint16_t)x, (uint16_t)y, (uint16_t)y);
-    if (j->second != NULL) {
-        slc_pixel_second_add(&j->second[slot], (uint32_t)x, (uint32_t)y, pixel->charge);
+    if (j->has_more) {
+        add_more(j, slot, pixel);
     }
 }
 
@@ -130,8 +161,8 @@ static inline uint32_t unite(slc_pixel_join *j, uint32_t a, uint32_t b)
     s->last_time = s->last_time > o->last_time ? s->last_time : o->last_time;
     take_largest(s, o->largest_charge, o->largest);
     widen(s, o->x_min, o->x_max, o->y_min, o->y_max);
-    if (j->second != NULL) {
-        slc_pixel_second_join(&j->second[kept], &j->second[gone]);
+    if (j->has_more) {
+        unite_more(j, kept, gone);
     }
     take_off(j, o);
     /* Places of the table still name the slot: it is free when the cluster that took it up is. */

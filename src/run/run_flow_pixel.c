@@ -5,6 +5,7 @@
  * is one image. An item is what was read at once, and the clusterer or stream is the input's.
  */
 #include "base/columns.h"
+#include "io/pixel/io_pixel_layout.h"
 #include "pixel/pixel_list.h"
 #include "run/run_flow_pixel_part.h"
 
@@ -14,9 +15,10 @@
 static const slc_column number_columns[] = {
     {"origin", "index", offsetof(slc_pixel_numbers, origin), SLC_TYPE_U32},
     {"label", "index", offsetof(slc_pixel_numbers, label), SLC_TYPE_U32},
+    {"kept", "index", offsetof(slc_pixel_numbers, kept), SLC_TYPE_U32},
     {"frame", "index", offsetof(slc_pixel_numbers, frame), SLC_TYPE_I64},
 };
-static const slc_schema number_schema = {"numbers", number_columns, 3};
+static const slc_schema number_schema = {"numbers", number_columns, 4};
 static const slc_column energy_columns[] = {
     {"energy_kev", "keV", offsetof(slc_pixel_energies, energy_kev), SLC_TYPE_F64}};
 static const slc_schema energy_schema = {"energies", energy_columns, 1};
@@ -27,6 +29,7 @@ static void clear_piece(slc_pixel_piece *p)
 {
     slc_columns_clear(&p->schema, &p->result.pixels);
     slc_columns_clear(&p->clusters, &p->result.clusters);
+    slc_columns_clear(&slc_pixel_members_schema, &p->result.members);
 }
 
 static void close_piece(slc_flow_item *item)
@@ -70,7 +73,9 @@ static void close_input(void *at)
     free(in->summed);
     slc_columns_clear(&in->schema, &in->list);
     slc_columns_clear(&in->clusters, &in->closed);
+    slc_columns_clear(&slc_pixel_members_schema, &in->members);
     free(in->origin);
+    free(in->chips);
     free(in->shots.list);
     slc_io_pixels_close(in->file);
     free(in);
@@ -91,6 +96,11 @@ static void configure(slc_pixel_input *in, const slc_flow_config *config)
         in->config.width = (uint16_t)in->about.width; /* 65536 is 0 */
         in->config.height = (uint16_t)in->about.height;
     }
+    if (in->chips != NULL) {
+        in->fixed = true;
+        in->config.width = (uint16_t)in->chips->spread.width;
+        in->config.height = (uint16_t)in->chips->spread.height;
+    }
     in->schema = slc_pixels_schema(in->about.with, in->columns);
     in->clusters = slc_pixel_clusters_schema(in->config.features, in->about.with, in->cluster_columns);
     in->sorted = in->is_stream && in->choice.disorder < 0;
@@ -110,48 +120,72 @@ static slc_status check_trigger(const slc_pixel_input *in, const char *path, slc
     return wrong == NULL ? SLC_OK : slc_fail(error, SLC_ERR_USAGE, "%s: %s", path, wrong);
 }
 
-static slc_status open_input(const void *setup, const slc_flow_config *config, const char *path,
-                             void **opened, slc_error *error)
+static slc_status open_file(slc_pixel_input *in, const char *path, slc_error *error)
 {
-    const slc_flow_pixel_setup *pixel = setup;
+    const slc_flow_pixel_setup *pixel = in->setup;
     const slc_pixel_cluster_config *size = pixel->config;
     slc_io_pixels_options known = {.tick_seconds = pixel->tick_seconds,
                                    .layout = pixel->layout,
                                    .chips = pixel->chips,
                                    .tables = pixel->tables,
                                    .live = pixel->live};
+    slc_status status = SLC_OK;
     if (pixel->sized) {
         known.width = slc_pixel_side(size->width);
         known.height = slc_pixel_side(size->height);
     }
+    if (pixel->within_chip && pixel->sized) {
+        return slc_fail(error, SLC_ERR_USAGE, "clusters within chips: the size of the sensor is the chips'");
+    }
+    if (pixel->within_chip) {
+        status = slc_pixel_chips_open(in, error);
+        known.layout = status == SLC_OK ? &in->chips->spread : NULL;
+    }
+    status = status == SLC_OK ? slc_io_pixels_open(path, &known, &in->file, error) : status;
+    if (status == SLC_OK) {
+        in->file->cut = pixel->cut;
+        in->file->context = pixel->context;
+        in->about = slc_io_pixels_about(in->file);
+        if (pixel->within_chip) {
+            in->about.width = pixel->layout != NULL ? pixel->layout->width : 0;
+            in->about.height = pixel->layout != NULL ? pixel->layout->height : SLC_PIXEL_CHIP_SIDE;
+        }
+    }
+    return status;
+}
+
+static slc_status choose(slc_pixel_input *in, const char *path, slc_error *error)
+{
+    const slc_flow_pixel_setup *pixel = in->setup;
     slc_pixel_stream_config usual;
     slc_pixel_stream_config_default(&usual);
+    in->is_stream = !in->about.frames && (in->about.with & SLC_PIXEL_TIME) != 0;
+    in->choice = (slc_flow_pixel_choice){.time_window = in->is_stream ? usual.time_window : -1,
+                                         .disorder = -1};
+    slc_status status = pixel->choose != NULL ? pixel->choose(pixel->context, &in->about, &in->choice, error)
+                                              : SLC_OK;
+    if (status == SLC_OK && pixel->trigger != SLC_IO_PIXELS_NO_EDGE) {
+        status = check_trigger(in, path, error);
+        in->file->wanted = pixel->trigger;
+    }
+    return status;
+}
+
+static slc_status open_input(const void *setup, const slc_flow_config *config, const char *path,
+                             void **opened, slc_error *error)
+{
+    const slc_flow_pixel_setup *pixel = setup;
     slc_pixel_input *in = calloc(1, sizeof *in);
     if (in == NULL) {
         return slc_pixel_no_memory(error, "an input");
     }
     in->setup = pixel;
-    slc_status status = slc_io_pixels_open(path, &known, &in->file, error);
+    slc_status status = open_file(in, path, error);
+    status = status == SLC_OK ? choose(in, path, error) : status;
     if (status == SLC_OK) {
-        in->file->cut = pixel->cut;
-        in->file->context = pixel->context;
-        in->about = slc_io_pixels_about(in->file);
-        in->is_stream = !in->about.frames && (in->about.with & SLC_PIXEL_TIME) != 0;
-        in->choice = (slc_flow_pixel_choice){.time_window = in->is_stream ? usual.time_window : -1,
-                                             .disorder = -1};
-        status = pixel->choose != NULL ? pixel->choose(pixel->context, &in->about, &in->choice, error)
-                                       : SLC_OK;
+        configure(in, config);
     }
-    if (status == SLC_OK && pixel->trigger != SLC_IO_PIXELS_NO_EDGE) {
-        status = check_trigger(in, path, error);
-        in->file->wanted = pixel->trigger;
-    }
-    if (status != SLC_OK) {
-        close_input(in);
-        return status;
-    }
-    configure(in, config);
-    if (pixel->filter != NULL) {
+    if (status == SLC_OK && pixel->filter != NULL) {
         status = slc_pixel_filter_parse(pixel->filter, &in->clusters, in->about.energies, &in->filter, error);
     }
     if (status != SLC_OK) {
@@ -311,6 +345,7 @@ static slc_status read_piece(void *at, const slc_flow_config *config, slc_flow_i
     p->result.label = NULL;
     p->result.shot = NULL;
     p->result.since_trigger_ns = NULL;
+    p->result.member_since_trigger_ns = NULL;
     p->result.energy_kev = NULL;
     p->first_pixel = in->n_read;
     p->frames_before = 0;
@@ -394,9 +429,9 @@ static slc_status cluster_images(slc_pixel_input *in, slc_pixel_piece *p, slc_er
     status = status == SLC_OK ? run_clusterer(in, p, error) : status;
     if (status == SLC_OK) {
         place_largest(in, p);
-        in->totals.filtered += in->filter.n > 0
-                                   ? slc_pixel_filter_run(&in->filter, &p->clusters, &p->result.clusters)
-                                   : 0;
+        if (in->filter.n > 0) {
+            slc_pixel_filter_run(in, p);
+        }
         in->totals.frames += head->n_events;
         in->totals.clustered += head->size;
     }

@@ -12,33 +12,75 @@ slc_status slc_pixel_filter_parse(const char *text, const slc_schema *schema, bo
     return slc_columns_filter_parse(text, schema, energies ? &energy : NULL, "clusters", filter, error);
 }
 
-void slc_pixel_keep_row(const slc_schema *schema, slc_pixel_clusters *clusters, size_t row, size_t kept)
+/* Members are of a stream, whose item has all of a cluster's. */
+static void keep_members(slc_pixel_members *members, size_t row, size_t kept)
 {
-    for (size_t i = 0; i < schema->n_columns && kept != row; i++) {
-        char *data = *slc_column_pointer(clusters, &schema->columns[i]);
-        const size_t width = slc_type_size(schema->columns[i].type);
+    uint32_t *offset = members->head.event_offset;
+    const uint32_t first = offset[row], n = offset[row + 1] - first, to = offset[kept];
+    for (size_t i = 0; i < slc_pixel_members_schema.n_columns; i++) {
+        const slc_column *column = &slc_pixel_members_schema.columns[i];
+        char *data = *slc_column_pointer(members, column);
+        const size_t width = slc_type_size(column->type);
+        memmove(data + to * width, data + first * width, n * width);
+    }
+    offset[kept + 1] = to + n;
+}
+
+void slc_pixel_keep_row(slc_pixel_piece *p, size_t row, size_t kept)
+{
+    for (size_t i = 0; i < p->clusters.n_columns && kept != row; i++) {
+        char *data = *slc_column_pointer(&p->result.clusters, &p->clusters.columns[i]);
+        const size_t width = slc_type_size(p->clusters.columns[i].type);
         memcpy(data + kept * width, data + row * width, width);
+    }
+    if (kept != row && p->result.members.head.n_events > 0) {
+        keep_members(&p->result.members, row, kept);
     }
 }
 
-uint64_t slc_pixel_filter_run(const slc_columns_filter *filter, const slc_schema *schema,
-                              slc_pixel_clusters *clusters)
+void slc_pixel_keep_end(slc_pixel_piece *p, size_t kept)
 {
-    slc_columns *head = &clusters->head;
+    slc_columns *members = &p->result.members.head;
+    p->result.clusters.head.size = kept;
+    if (members->n_events > 0) {
+        members->n_events = (uint32_t)kept;
+        members->size = members->event_offset[kept];
+    }
+}
+
+/* Clusters of frame e were rows from `first` on, whose new numbers are in numbers.kept. */
+static void keep_labels(slc_pixel_piece *p, uint32_t e, size_t first)
+{
+    const uint32_t *offset = p->result.pixels.head.event_offset;
+    for (size_t i = offset[e]; i < offset[e + 1]; i++) {
+        p->numbers.label[i] = p->numbers.kept[first + p->numbers.label[i]];
+    }
+}
+
+void slc_pixel_filter_run(slc_pixel_input *in, slc_pixel_piece *p)
+{
+    slc_columns *head = &p->result.clusters.head;
     const size_t n = head->size;
-    size_t kept = 0;
-    uint32_t event = 0;
-    for (size_t row = 0; row < n; row++) {
-        for (; event < head->n_events && head->event_offset[event + 1] <= row; event++) {
-            head->event_offset[event + 1] = (uint32_t)kept;
+    const bool labels = p->result.label != NULL;
+    size_t kept = 0, row = 0;
+    for (uint32_t e = 0; row < n || e < head->n_events; e++) { /* of a stream there is none */
+        const size_t first = row, end = e < head->n_events ? head->event_offset[e + 1] : n, begin = kept;
+        for (; row < end; row++) {
+            const bool holds = slc_columns_filter_holds(&in->filter, &p->result.clusters, row);
+            if (labels) {
+                p->numbers.kept[row] = holds ? (uint32_t)(kept - begin) : UINT32_MAX;
+            }
+            if (holds) {
+                slc_pixel_keep_row(p, row, kept++);
+            }
         }
-        if (slc_columns_filter_holds(filter, clusters, row)) {
-            slc_pixel_keep_row(schema, clusters, row, kept++);
+        if (e < head->n_events) {
+            head->event_offset[e + 1] = (uint32_t)kept;
+        }
+        if (labels) {
+            keep_labels(p, e, first);
         }
     }
-    for (; event < head->n_events; event++) {
-        head->event_offset[event + 1] = (uint32_t)kept;
-    }
-    head->size = kept;
-    return n - kept;
+    slc_pixel_keep_end(p, kept);
+    in->totals.filtered += n - kept;
 }

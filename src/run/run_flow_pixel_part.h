@@ -37,6 +37,12 @@ typedef struct slc_pixel_shots {
     int64_t cluster_time;
 } slc_pixel_shots;
 
+/* Of clusters within chips: where chips are, and where they are read to; chips in the order of the latter. */
+typedef struct slc_pixel_chips {
+    slc_io_pixels_layout base, spread;
+    uint8_t at[SLC_IO_PIXELS_CHIPS];
+} slc_pixel_chips;
+
 typedef struct slc_pixel_input {
     const slc_flow_pixel_setup *setup;
     slc_io_pixels *file;
@@ -45,6 +51,7 @@ typedef struct slc_pixel_input {
     bool is_stream, sorted;
     slc_column columns[SLC_PIXEL_COLUMNS], cluster_columns[SLC_PIXEL_CLUSTER_COLUMNS];
     slc_schema schema, clusters;
+    slc_pixel_chips *chips; /* with setup.within_chip */
 
     /* The reader's. */
     bool all_read;
@@ -61,6 +68,7 @@ typedef struct slc_pixel_input {
     slc_pixel_clusterer *clusterer;
     slc_pixel_stream *stream;
     slc_pixel_clusters closed;   /* of the stream, until there are many */
+    slc_pixel_members members;   /* and their pixels, with setup.labels */
     slc_checksum_pieces *summed; /* of the stream, which is one event */
     bool fixed;                  /* the size of the sensor is known */
     uint32_t width, height;      /* where it is not */
@@ -72,16 +80,22 @@ typedef struct slc_pixel_input {
 /* Of pixels and of frames: no event is counted here. */
 typedef struct slc_pixel_numbers {
     slc_columns head;
-    uint32_t *origin, *label;
+    uint32_t *origin, *label, *kept;
     int64_t *frame;
 } slc_pixel_numbers;
 
 /* Of clusters. */
 typedef struct slc_pixel_since {
     slc_columns head;
-    int64_t *shot;
+    int64_t *shot, *sixths; /* of a tick, since the shot */
     double *since_trigger_ns;
 } slc_pixel_since;
+
+/* Of members. */
+typedef struct slc_pixel_member_since {
+    slc_columns head;
+    double *since_trigger_ns;
+} slc_pixel_member_since;
 
 typedef struct slc_pixel_energies {
     slc_columns head;
@@ -99,6 +113,7 @@ typedef struct slc_pixel_piece {
     size_t first, n;        /* of a list that is sorted, in place of pixels of its own */
     slc_pixel_numbers numbers;
     slc_pixel_since since;
+    slc_pixel_member_since member_since;
     slc_pixel_energies energies;
     slc_io_pixels_trigger *triggers; /* that were read with it */
     size_t n_triggers, trigger_capacity;
@@ -120,14 +135,19 @@ slc_status slc_pixel_reserve_clusters(slc_pixel_piece *piece, size_t n, uint32_t
 /* Clusters of a stream, for the pixels of the item. */
 slc_status slc_pixel_run_stream(slc_pixel_input *in, slc_pixel_piece *piece, slc_error *error);
 
-/* A filter as it is written, over the columns of the schema; keeps those clusters for which it holds, and
- * tells how many are gone; `energies`: there is
- * energy_kev, of mass; row `kept` becomes row `row`. */
+/* With setup.within_chip: its chips; clusters and their pixels back to where they are. */
+slc_status slc_pixel_chips_open(slc_pixel_input *in, slc_error *error);
+void slc_pixel_chips_run(const slc_pixel_input *in, slc_pixel_piece *piece);
+
+/* A filter as it is written, over the columns of the schema; `energies`: there is energy_kev, of mass. */
 slc_status slc_pixel_filter_parse(const char *text, const slc_schema *schema, bool energies,
                                   slc_columns_filter *filter, slc_error *error);
-uint64_t slc_pixel_filter_run(const slc_columns_filter *filter, const slc_schema *schema,
-                              slc_pixel_clusters *clusters);
-void slc_pixel_keep_row(const slc_schema *schema, slc_pixel_clusters *clusters, size_t row, size_t kept);
+/* Keeps those clusters of the item for which the input's filter holds, and counts the others; labels follow.
+ */
+void slc_pixel_filter_run(slc_pixel_input *in, slc_pixel_piece *piece);
+/* Row `row` of the clusters becomes row `kept`, no later one, with its pixels; then there are `kept` rows. */
+void slc_pixel_keep_row(slc_pixel_piece *piece, size_t row, size_t kept);
+void slc_pixel_keep_end(slc_pixel_piece *piece, size_t kept);
 
 /* Where a trigger is asked for: takes what the file has into the item; puts the item's clusters to their
  * shots, before its event ends, and leaves out what is not accepted; memory. */

@@ -24,12 +24,16 @@ static const slc_column shot_columns[] = {
 SOA_SCHEMA(slc_flow_pixel_shots, slc_flow_pixel_shots_schema, "shots", shot_columns);
 
 static const slc_column since_columns[] = {SOA_COLUMN(slc_pixel_since, shot, "index"),
+                                           SOA_COLUMN(slc_pixel_since, sixths, "tick/6"),
                                            SOA_COLUMN(slc_pixel_since, since_trigger_ns, "ns")};
 SOA_SCHEMA(slc_pixel_since, since_schema, "since", since_columns);
+static const slc_column member_columns[] = {SOA_COLUMN(slc_pixel_member_since, since_trigger_ns, "ns")};
+SOA_SCHEMA(slc_pixel_member_since, member_schema, "since", member_columns);
 
 void slc_pixel_shots_clear(slc_pixel_piece *p)
 {
     slc_columns_clear(&since_schema, &p->since);
+    slc_columns_clear(&member_schema, &p->member_since);
     slc_columns_clear(&slc_flow_pixel_shots_schema, &p->result.shots);
     free(p->triggers);
     p->triggers = NULL;
@@ -165,6 +169,11 @@ static void move_on(slc_pixel_input *in, int64_t time, size_t *at, slc_flow_pixe
     }
 }
 
+static double ns_of(int64_t sixths)
+{
+    return (double)sixths * 25 / 96;
+}
+
 static void put_to_shots(slc_pixel_input *in, slc_pixel_piece *p)
 {
     slc_pixel_shots *s = &in->shots;
@@ -176,7 +185,7 @@ static void put_to_shots(slc_pixel_input *in, slc_pixel_piece *p)
         move_on(in, time, &at, out);
         slc_pixel_shot *shot = at > 0 && s->list[at - 1].era == s->cluster_era ? &s->list[at - 1] : NULL;
         const int64_t since = shot != NULL ? (int64_t)(SIXTHS * (uint64_t)time - (uint64_t)shot->time) : 0;
-        const double ns = shot != NULL ? (double)since * 25 / 96 : (double)NAN;
+        const double ns = shot != NULL ? ns_of(since) : (double)NAN;
         in->totals.before += shot == NULL;
         in->totals.pixels_before += shot == NULL && clusters->size != NULL ? clusters->size[row] : 0;
         if (!is_accepted(in->setup, ns)) {
@@ -184,14 +193,15 @@ static void put_to_shots(slc_pixel_input *in, slc_pixel_piece *p)
             continue;
         }
         p->since.shot[kept] = shot != NULL ? (int64_t)(s->n_done) : -1;
+        p->since.sixths[kept] = since;
         p->since.since_trigger_ns[kept] = ns;
-        slc_pixel_keep_row(&p->clusters, clusters, row, kept++);
+        slc_pixel_keep_row(p, row, kept++);
         s->n_clusters++;
         if (shot != NULL) {
             shot->clusters++;
         }
     }
-    clusters->head.size = kept;
+    slc_pixel_keep_end(p, kept);
     p->since.head.size = kept;
     /* Those that are complete leave the list; the last one of all clusters stays, and none with the last
      * item. */
@@ -213,6 +223,26 @@ static void put_to_shots(slc_pixel_input *in, slc_pixel_piece *p)
     s->n -= done;
 }
 
+/* Pixels are of the trigger of their cluster, which may be before that of their own time. */
+static slc_status put_members(slc_pixel_piece *p, slc_error *error)
+{
+    const slc_pixel_members *members = &p->result.members;
+    const int64_t *first = p->result.clusters.first_time;
+    if (slc_columns_reserve(&member_schema, &p->member_since, members->head.size, 1) != SLC_OK) {
+        return slc_pixel_no_memory(error, "the times of pixels since a trigger");
+    }
+    for (uint32_t row = 0; row < members->head.n_events; row++) {
+        for (size_t i = members->head.event_offset[row]; i < members->head.event_offset[row + 1]; i++) {
+            const uint64_t later = (uint64_t)members->time[i] - (uint64_t)first[row];
+            p->member_since.since_trigger_ns[i] =
+                p->since.shot[row] >= 0 ? ns_of((int64_t)((uint64_t)p->since.sixths[row] + SIXTHS * later))
+                                        : (double)NAN;
+        }
+    }
+    p->result.member_since_trigger_ns = p->member_since.since_trigger_ns;
+    return SLC_OK;
+}
+
 slc_status slc_pixel_shots_run(slc_pixel_input *in, slc_pixel_piece *p, slc_error *error)
 {
     slc_columns_reset(&p->result.shots);
@@ -225,5 +255,5 @@ slc_status slc_pixel_shots_run(slc_pixel_input *in, slc_pixel_piece *p, slc_erro
     put_to_shots(in, p);
     p->result.shot = p->since.shot;
     p->result.since_trigger_ns = p->since.since_trigger_ns;
-    return SLC_OK;
+    return in->setup->labels ? put_members(p, error) : SLC_OK;
 }

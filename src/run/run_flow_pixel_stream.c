@@ -42,6 +42,7 @@ static slc_status open_stream(slc_pixel_input *in, slc_error *error)
     config.features = given->features;
     config.exec.target = given->exec.target;
     config.exec.threads = in->config.exec.threads;
+    config.members = in->setup->labels;
     config.max_open = in->setup->max_open > 0 ? in->setup->max_open : config.max_open;
     if (in->sorted) {
         fit(in, &config);
@@ -51,30 +52,54 @@ static slc_status open_stream(slc_pixel_input *in, slc_error *error)
         return slc_pixel_no_memory(error, "a checksum");
     }
     slc_checksum_pieces_begin(in->summed);
-    return slc_pixel_stream_open(&config, &in->stream, error);
+    const slc_status status = slc_pixel_stream_open(&config, &in->stream, error);
+    if (status == SLC_OK) {
+        slc_pixel_stream_members(in->stream, &in->members);
+    }
+    return status;
 }
 
 static slc_status reserve_closed(slc_pixel_input *in, const slc_pixel_piece *p, slc_error *error)
 {
-    return slc_columns_reserve(&p->clusters, &in->closed, 2 * (size_t)SLC_PIXEL_PIECE, 1) == SLC_OK
-               ? SLC_OK
-               : slc_pixel_no_memory(error, "the clusters");
+    const size_t rows = 2 * (size_t)SLC_PIXEL_PIECE;
+    const bool good = slc_columns_reserve(&p->clusters, &in->closed, rows, 1) == SLC_OK &&
+                      (!in->setup->labels || slc_columns_reserve(&slc_pixel_members_schema, &in->members,
+                                                                 rows, (uint32_t)rows) == SLC_OK);
+    return good ? SLC_OK : slc_pixel_no_memory(error, "the clusters");
+}
+
+static slc_status append_members(const slc_pixel_members *from, slc_pixel_members *to, slc_error *error)
+{
+    const slc_columns *head = &from->head;
+    if (slc_columns_reserve(&slc_pixel_members_schema, to, to->head.size + head->size,
+                            to->head.n_events + head->n_events) != SLC_OK) {
+        return slc_pixel_no_memory(error, "the pixels of clusters");
+    }
+    return slc_columns_append_events(&slc_pixel_members_schema, from, 0, head->n_events, to);
 }
 
 /* What has closed goes into the item: as it is, where that has none. */
 static slc_status hand_over(slc_pixel_input *in, slc_pixel_piece *p, slc_error *error)
 {
     const slc_pixel_clusters closed = in->closed, to = p->result.clusters;
+    const slc_pixel_members members = in->members;
     if (to.head.size == 0) {
         p->result.clusters = closed;
         in->closed = to;
+        in->members = p->result.members;
+        p->result.members = members;
         slc_columns_reset(&in->closed);
+        slc_columns_reset(&in->members);
         return reserve_closed(in, p, error);
     }
-    const slc_status status = slc_pixel_reserve_clusters(p, to.head.size + closed.head.size, 1, error);
+    slc_status status = slc_pixel_reserve_clusters(p, to.head.size + closed.head.size, 1, error);
+    if (status == SLC_OK && in->setup->labels) {
+        status = append_members(&members, &p->result.members, error);
+    }
     if (status == SLC_OK) {
         (void)slc_columns_append(&p->clusters, &closed, 0, closed.head.size, &p->result.clusters);
         slc_columns_reset(&in->closed);
+        slc_columns_reset(&in->members);
     }
     return status;
 }
@@ -82,8 +107,18 @@ static slc_status hand_over(slc_pixel_input *in, slc_pixel_piece *p, slc_error *
 /* After a push or finish: room for what did not fit. */
 static slc_status make_room(slc_pixel_input *in, slc_pixel_piece *p, slc_status status, slc_error *error)
 {
-    const slc_columns *head = &in->closed.head;
-    return status == SLC_ERR_CAPACITY && head->size == head->capacity ? hand_over(in, p, error) : status;
+    const slc_columns *head = &in->closed.head, *members = &in->members.head;
+    if (status != SLC_ERR_CAPACITY || (head->size < head->capacity && !in->setup->labels)) {
+        return status;
+    }
+    if (head->size > 0) {
+        return hand_over(in, p, error);
+    }
+    /* One cluster has more pixels than fit. */
+    return slc_columns_reserve(&slc_pixel_members_schema, &in->members, 2 * members->capacity,
+                               members->event_capacity) == SLC_OK
+               ? SLC_OK
+               : slc_pixel_no_memory(error, "the pixels of a cluster");
 }
 
 static slc_status push(slc_pixel_input *in, slc_pixel_piece *p, slc_error *error)
@@ -119,6 +154,7 @@ slc_status slc_pixel_run_stream(slc_pixel_input *in, slc_pixel_piece *p, slc_err
     slc_pixel_clusters *clusters = &p->result.clusters;
     slc_status status = SLC_OK;
     slc_columns_reset(clusters);
+    slc_columns_reset(&p->result.members);
     if (in->stream == NULL) {
         status = reserve_closed(in, p, error);
         status = status == SLC_OK ? open_stream(in, error) : status;
@@ -130,7 +166,15 @@ slc_status slc_pixel_run_stream(slc_pixel_input *in, slc_pixel_piece *p, slc_err
     for (size_t i = 0; i < clusters->head.size && clusters->largest != NULL && in->origin != NULL; i++) {
         clusters->largest[i] = in->origin[clusters->largest[i]]; /* the place in the file, not in time */
     }
-    in->totals.filtered += in->filter.n > 0 ? slc_pixel_filter_run(&in->filter, &p->clusters, clusters) : 0;
+    if (in->chips != NULL) {
+        slc_pixel_chips_run(in, p);
+    }
+    for (size_t i = 0; i < p->result.members.head.size && in->origin != NULL; i++) {
+        p->result.members.pixel[i] = in->origin[p->result.members.pixel[i]];
+    }
+    if (in->filter.n > 0) {
+        slc_pixel_filter_run(in, p);
+    }
     status = status == SLC_OK && in->setup->trigger != SLC_IO_PIXELS_NO_EDGE
                  ? slc_pixel_shots_run(in, p, error)
                  : status;

@@ -302,10 +302,6 @@ want_err <<'E'
 sluice cluster: frames.csv: --disorder means nothing for frames and images
 sluice cluster: frames.csv: --max-open means nothing for frames and images
 E
-run cluster stream.csv --time-window 64ticks --labels l2.csv -o c2.csv
-want 1
-echo "sluice cluster: stream.csv: its pixels are a stream, and --labels is for frames and images" | want_err
-want_no_file l2.csv c2.csv l2.csv.* c2.csv.*
 
 # ---- a signal -------------------------------------------------------------------------------------------------------
 # The input is a pipe that stays open, so that the run cannot end by itself. (A shell's background jobs ignore SIGINT.)
@@ -474,7 +470,7 @@ done
 for t in 5ticks 0ns; do
     wrong "--tick takes a length such as 1.5625ns, not '$t'" --tick $t frames.csv
 done
-wrong "--labels takes a name that ends with .csv, not 'l.h5'" --labels l.h5 frames.csv
+wrong "--labels takes a name that ends with .csv, .h5, .arrow, .arrows, .npy or .npz, not 'l.txt'" --labels l.txt frames.csv
 wrong "--output and --labels name the same file" --labels s.csv -o s.csv frames.csv
 wrong "--time-unit takes ticks, s, ms, us, ns or ps, not 'h'" --time-unit h -o d.csv stream.csv
 wrong "--time-unit is for .csv: HDF5 and Arrow have ticks, and tell how long they are" --time-unit ns -o d.h5 stream.csv

@@ -52,5 +52,4 @@ refused "the clusters have no column 'area'" frames.csv --filter 'area>3'
 refused "the clusters have no column 'mass'" frames.csv --features size --filter 'mass>3'
 refused "the filter 'size>=' is not up to 16 terms" frames.csv --filter 'size>='
 refused "the filter 'size>=3,' is not up to" frames.csv --filter 'size>=3,'
-refused "--filter does not go with --labels" frames.csv --filter 'size>=3' --labels l.csv -o c.csv
 echo "$compared comparisons"
