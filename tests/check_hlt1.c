@@ -9,6 +9,7 @@ static void check_target(slc_simd_target target, uint64_t random)
 {
     (void)random;
     slc_check_cases(slc_hlt1_fit_kernel_rows, target);
+    slc_check_values(slc_hlt1_fit_kernel_rows[0].bench->elements);
 }
 
 int main(int argc, char **argv)

@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The fit of long tracks: its configuration, its tables in single precision, and what an event's rows are.
  * The work is done in hlt1_fly.simd.c and hlt1_fit.simd.c. */
-#include "hlt1/hlt1_fit.h"
 #include "base/columns.h"
 #include "hlt1/hlt1_fit_work.h"
+#include "hlt1/hlt1_fitter.h"
 
 #include <math.h>
 #include <stdlib.h>

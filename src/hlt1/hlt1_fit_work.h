@@ -6,7 +6,7 @@
 #ifndef SLUICE_HLT1_FIT_WORK_H
 #define SLUICE_HLT1_FIT_WORK_H
 
-#include "hlt1/hlt1_fit.h"
+#include "hlt1/hlt1_fitter.h"
 #include "simd/simd_kernel.h"
 
 enum {

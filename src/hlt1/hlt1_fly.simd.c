@@ -233,89 +233,114 @@ static inline f32v series(const slc_hlt1_fit_work *work, size_t c00, size_t c10,
     return MUL(value, force);
 }
 
-/* Through the magnet by the table, with what leads to its begin and from its end to the first layer. */
-static inline void fly_magnet(const slc_hlt1_fit_config *config, const slc_hlt1_fit_tables *t,
-                              slc_hlt1_fit_work *work, size_t vec, size_t place, f32v *x, f32v *y, f32v *z,
-                              f32v *tx, f32v *ty, f32v q)
+#define S(row)      get(at(work, vec, place, row))
+#define PUT(row, v) f32v_store(at(work, vec, place, row), v)
+
+/* To the begin of the table; `first` is the way, `bend` what q is multiplied by there. */
+static inline void fly_about_ut(const slc_hlt1_fit_tables *t, f32v *x, f32v *y, f32v z, f32v *tx, f32v ty,
+                                f32v q, f32v *first, f32v *bend)
+{
+    *first = SUB(f(t->z_begin), z);
+    *bend = MUL(f(t->ut_fixed), *first);
+    *x = ADD(*x, MUL(*first, ADD(*tx, MUL(f(0.5f), MUL(q, *bend)))));
+    *y = ADD(*y, MUL(*first, ty));
+    *tx = ADD(*tx, MUL(q, *bend));
+}
+
+/* Through the magnet by the table; its derivatives are left in the place's rows. */
+static inline void fly_table(const slc_hlt1_fit_config *config, const slc_hlt1_fit_tables *t,
+                             slc_hlt1_fit_work *work, size_t vec, size_t place, f32v *x, f32v *y, f32v *tx,
+                             f32v *ty, f32v q)
 {
     const float *p = t->ut_t;
-    const f32v one = f(1), size = f32v_abs(q);
-    const f32v first = SUB(f(t->z_begin), *z), start = MUL(f(t->ut_fixed), first); /* to the begin */
-    const f32v x0 = ADD(*x, MUL(first, ADD(*tx, MUL(f(0.5f), MUL(q, start)))));
-    const f32v y0 = ADD(*y, MUL(first, *ty)), tx0 = ADD(*tx, MUL(q, start)), ty0 = *ty;
-    const f32v loss = MUL(f(p[19] + config->energy_loss_mev), size), scale = f(1 + 1e-4f * p[18]);
-    const f32v here = MUL(q, ADD(scale, loss)), by_here = ADD(scale, ADD(loss, loss));
-    const f32v per_z = f(1.0f / t->z_begin), ax = MUL(x0, per_z), ay = MUL(y0, per_z);
+    const f32v one = f(1), milli = f(1e-3f), way = f(t->z_end - t->z_begin), scale = f(1 + 1e-4f * p[18]);
+    const f32v loss = MUL(f(p[19] + config->energy_loss_mev), f32v_abs(q));
+    const f32v here = MUL(q, ADD(scale, loss)), force = MUL(here, f(t->p_min));
+    const f32v per_z = f(1.0f / t->z_begin), ax = MUL(*x, per_z), ay = MUL(*y, per_z),
+               per = f(1.0f / t->step);
     const f32v bend_x = ADD(f(t->bend_x),
                             ADD(MUL(f(t->bend_xx), MUL(ax, ax)), MUL(f(t->bend_yy), MUL(ay, ay))));
-    const f32v bend_y = MUL(f(t->bend_xy), MUL(ax, ay)), per_step = f(1.0f / t->step);
-    const f32v ux = MUL(SUB(SUB(tx0, ax), MUL(bend_x, here)), per_step);
-    const f32v uy = MUL(SUB(SUB(ty0, ay), MUL(bend_y, here)), per_step), force = MUL(here, f(t->p_min));
-    interpolate(t, work, x0, y0);
+    const f32v bend_y = MUL(f(t->bend_xy), MUL(ax, ay));
+    const f32v ux = MUL(SUB(SUB(*tx, ax), MUL(bend_x, here)), per);
+    const f32v uy = MUL(SUB(SUB(*ty, ay), MUL(bend_y, here)), per);
+    interpolate(t, work, *x, *y);
     f32v x_f, x_ux, x_uy, y_f, y_ux, y_uy, tx_f, tx_ux, tx_uy, ty_f, ty_ux, ty_uy;
     const f32v add_x = series(work, X00, X10, X01, 7, 9, force, ux, uy, &x_f, &x_ux, &x_uy);
     const f32v add_tx = series(work, TX00, TX10, TX01, 7, 9, force, ux, uy, &tx_f, &tx_ux, &tx_uy);
     const f32v add_y = series(work, Y00, Y10, Y01, 5, 7, force, ux, uy, &y_f, &y_ux, &y_uy);
     const f32v add_ty = series(work, TY00, TY10, TY01, 5, 7, force, ux, uy, &ty_f, &ty_ux, &ty_uy);
-    const f32v milli = f(1e-3f), way = f(t->z_end - t->z_begin), q2 = MUL(q, q);
     const f32v cx = ADD(f(1e2f * p[9]), MUL(q, ADD(f(1e5f * p[10]), MUL(f(1e10f * p[11]), q))));
     const f32v ctx = ADD(f(p[6]), MUL(q, ADD(f(1e5f * p[7]), MUL(f(1e8f * p[8]), q))));
-    const f32v x1 = ADD(x0, ADD(MUL(way, tx0), ADD(add_x, MUL(q, cx))));
-    const f32v y1 = ADD(y0, ADD(MUL(way, ty0), ADD(add_y, MUL(q, f(1e2f * p[3])))));
-    const f32v tx1 = ADD(tx0, ADD(MUL(milli, add_tx), MUL(q, ctx)));
-    const f32v ty1 = ADD(ty0, ADD(MUL(milli, add_ty), MUL(q, f(p[0]))));
-    /* Derivatives by the slopes and q at the table's begin. */
-    const f32v by_q = MUL(by_here, f(t->p_min)), ux_q = MUL(MUL(bend_x, by_here), per_step);
-    const f32v uy_q = MUL(MUL(bend_y, by_here), per_step);
+    *x = ADD(*x, ADD(MUL(way, *tx), ADD(add_x, MUL(q, cx))));
+    *y = ADD(*y, ADD(MUL(way, *ty), ADD(add_y, MUL(q, f(1e2f * p[3])))));
+    *tx = ADD(*tx, ADD(MUL(milli, add_tx), MUL(q, ctx)));
+    *ty = ADD(*ty, ADD(MUL(milli, add_ty), MUL(q, f(p[0]))));
+    const f32v by_here = ADD(scale, ADD(loss, loss)), by_q = MUL(by_here, f(t->p_min)), q2 = MUL(q, q);
+    const f32v ux_q = MUL(MUL(bend_x, by_here), per), uy_q = MUL(MUL(bend_y, by_here), per);
+    const f32v cubic_x = ADD(MUL(f(2e5f * p[10]), q), MUL(f(3e10f * p[11]), q2));
+    const f32v cubic_t = ADD(MUL(f(2e5f * p[7]), q), MUL(f(3e8f * p[8]), q2));
 #define BY_Q(of_f, of_ux, of_uy) SUB(MUL(of_f, by_q), ADD(MUL(of_ux, ux_q), MUL(of_uy, uy_q)))
-    const f32v jx_tx = ADD(way, MUL(x_ux, per_step)), jx_ty = MUL(x_uy, per_step);
-    const f32v jy_tx = MUL(y_ux, per_step), jy_ty = ADD(way, MUL(y_uy, per_step));
-    const f32v jtx_tx = ADD(one, MUL(milli, MUL(tx_ux, per_step))), jtx_ty = MUL(milli, MUL(tx_uy, per_step));
-    const f32v jty_tx = MUL(milli, MUL(ty_ux, per_step)), jty_ty = ADD(one, MUL(milli, MUL(ty_uy, per_step)));
-    const f32v cube_x = MUL(f(3e10f * p[11]), q2), cube_t = MUL(f(3e8f * p[8]), q2);
-    const f32v jx_q = ADD(BY_Q(x_f, x_ux, x_uy), ADD(f(1e2f * p[9]), ADD(MUL(f(2e5f * p[10]), q), cube_x)));
-    const f32v jy_q = ADD(BY_Q(y_f, y_ux, y_uy), f(1e2f * p[3]));
-    const f32v jtx_q = ADD(MUL(milli, BY_Q(tx_f, tx_ux, tx_uy)),
-                           ADD(f(p[6]), ADD(MUL(f(2e5f * p[7]), q), cube_t)));
-    const f32v jty_q = ADD(MUL(milli, BY_Q(ty_f, ty_ux, ty_uy)), f(p[0]));
+    PUT(X_TX, ADD(way, MUL(x_ux, per)));
+    PUT(X_TY, MUL(x_uy, per));
+    PUT(X_Q, ADD(BY_Q(x_f, x_ux, x_uy), ADD(f(1e2f * p[9]), cubic_x)));
+    PUT(Y_TX, MUL(y_ux, per));
+    PUT(Y_TY, ADD(way, MUL(y_uy, per)));
+    PUT(Y_Q, ADD(BY_Q(y_f, y_ux, y_uy), f(1e2f * p[3])));
+    PUT(TX_TX, ADD(one, MUL(milli, MUL(tx_ux, per))));
+    PUT(TX_TY, MUL(milli, MUL(tx_uy, per)));
+    PUT(TX_Q, ADD(MUL(milli, BY_Q(tx_f, tx_ux, tx_uy)), ADD(f(p[6]), cubic_t)));
+    PUT(TY_TX, MUL(milli, MUL(ty_ux, per)));
+    PUT(TY_TY, ADD(one, MUL(milli, MUL(ty_uy, per))));
+    PUT(TY_Q, ADD(MUL(milli, BY_Q(ty_f, ty_ux, ty_uy)), f(p[0])));
 #undef BY_Q
-    /* From the table's end to the plane of the first layer. */
-    const f32v z0 = get(at(work, vec, place, HIT_Z)), lean = get(at(work, vec, place, HIT_LEAN));
-    const f32v to = DIV(ADD(z0, MUL(lean, SUB(y1, MUL(f(t->z_end), ty1)))), SUB(one, MUL(lean, ty1)));
-    const f32v last = SUB(to, f(t->z_end)), qz = MUL(q, last);
+}
+
+/* From the table's end to the plane of the first layer; the place's rows become those of the whole way from
+ * the last layer of the UT. */
+static inline void fly_about_t(const slc_hlt1_fit_tables *t, slc_hlt1_fit_work *work, size_t vec,
+                               size_t place, f32v first, f32v start, f32v *x, f32v *y, f32v *z, f32v *tx,
+                               f32v *ty, f32v q)
+{
+    const f32v one = f(1), half = f(0.5f), z0 = S(HIT_Z), lean = S(HIT_LEAN), end = f(t->z_end);
+    *z = DIV(ADD(z0, MUL(lean, SUB(*y, MUL(end, *ty)))), SUB(one, MUL(lean, *ty)));
+    const f32v last = SUB(*z, end), qz = MUL(q, last);
     const mask32 down = f32v_gt(last, f(0));
 #define P(i) f32v_select(down, f(t->t_fixed[0][i]), f(t->t_fixed[1][i]))
     const f32v cubic = MUL(f(1e4f), MUL(P(6), MUL(qz, qz))), late = SUB(one, P(8));
     const f32v bend = MUL(qz, ADD(P(5), cubic)), turn = MUL(P(0), MUL(qz, qz));
     const f32v bend_q = MUL(last, ADD(P(5), MUL(f(3), cubic))), turn_q = MUL(f(2), MUL(P(0), MUL(qz, last)));
 #undef P
-    /* All three in one: the first adds what q does to slope and place before the table. */
-    const f32v start_x = MUL(f(0.5f), MUL(first, start));
-#define PUT(row, v) f32v_store(at(work, vec, place, row), v)
-    const f32v ax_tx = ADD(first, jx_tx), ay_ty = ADD(first, jy_ty);
-    const f32v ax_q = ADD(ADD(jx_q, start_x), MUL(jx_tx, start)), ay_q = ADD(jy_q, MUL(jy_tx, start));
-    const f32v atx_q = ADD(jtx_q, MUL(jtx_tx, start)), aty_q = ADD(jty_q, MUL(jty_tx, start));
-    PUT(X_TX, ADD(ax_tx, MUL(last, jtx_tx)));
-    PUT(X_TY, ADD(jx_ty, MUL(last, jtx_ty)));
-    PUT(X_Q, ADD(ax_q, MUL(last, ADD(atx_q, MUL(late, bend_q)))));
-    PUT(Y_TX, ADD(jy_tx, MUL(last, jty_tx)));
-    PUT(Y_TY, ADD(ay_ty, MUL(last, jty_ty)));
-    PUT(Y_Q, ADD(ay_q, MUL(last, ADD(aty_q, MUL(f(0.5f), turn_q)))));
-    PUT(TX_TX, jtx_tx);
-    PUT(TX_TY, jtx_ty);
-    PUT(TX_Q, ADD(atx_q, bend_q));
-    PUT(TY_TX, jty_tx);
-    PUT(TY_TY, jty_ty);
-    PUT(TY_Q, ADD(aty_q, turn_q));
-#undef PUT
-    const f32v scatter = MUL(f(config->noise_magnet), size);
+    const f32v x_tx = S(X_TX), y_tx = S(Y_TX), tx_tx = S(TX_TX), ty_tx = S(TY_TX), tx_ty = S(TX_TY),
+               ty_ty = S(TY_TY);
+    const f32v x_q = ADD(ADD(S(X_Q), MUL(half, MUL(first, start))), MUL(x_tx, start));
+    const f32v y_q = ADD(S(Y_Q), MUL(y_tx, start));
+    const f32v tx_q = ADD(S(TX_Q), MUL(tx_tx, start)), ty_q = ADD(S(TY_Q), MUL(ty_tx, start));
+    PUT(X_TX, ADD(ADD(first, x_tx), MUL(last, tx_tx)));
+    PUT(X_TY, ADD(S(X_TY), MUL(last, tx_ty)));
+    PUT(X_Q, ADD(x_q, MUL(last, ADD(tx_q, MUL(late, bend_q)))));
+    PUT(Y_TX, ADD(y_tx, MUL(last, ty_tx)));
+    PUT(Y_TY, ADD(ADD(first, S(Y_TY)), MUL(last, ty_ty)));
+    PUT(Y_Q, ADD(y_q, MUL(last, ADD(ty_q, MUL(half, turn_q)))));
+    PUT(TX_Q, ADD(tx_q, bend_q));
+    PUT(TY_Q, ADD(ty_q, turn_q));
+    *x = ADD(*x, MUL(last, ADD(*tx, MUL(late, bend))));
+    *y = ADD(*y, MUL(last, ADD(*ty, MUL(half, turn))));
+    *tx = ADD(*tx, bend);
+    *ty = ADD(*ty, turn);
+}
+
+static inline void fly_magnet(const slc_hlt1_fit_config *config, const slc_hlt1_fit_tables *t,
+                              slc_hlt1_fit_work *work, size_t vec, size_t place, f32v *x, f32v *y, f32v *z,
+                              f32v *tx, f32v *ty, f32v q)
+{
+    const float *p = t->ut_t;
+    const f32v scatter = MUL(f(config->noise_magnet), f32v_abs(q));
+    f32v first, start;
+    fly_about_ut(t, x, y, *z, tx, *ty, q, &first, &start);
+    fly_table(config, t, work, vec, place, x, y, tx, ty, q);
+    fly_about_t(t, work, vec, place, first, start, x, y, z, tx, ty, q);
     put_noise(work, vec, place, NOISE_XA, MUL(f(1e2f * p[13]), scatter), MUL(f(p[12]), scatter), p[14]);
     put_noise(work, vec, place, NOISE_YA, MUL(f(1e2f * p[16]), scatter), MUL(f(p[15]), scatter), p[17]);
-    *x = ADD(x1, MUL(last, ADD(tx1, MUL(late, bend))));
-    *y = ADD(y1, MUL(last, ADD(ty1, MUL(f(0.5f), turn))));
-    *tx = ADD(tx1, bend);
-    *ty = ADD(ty1, turn);
-    *z = to;
     put_left(work, vec, place, false, *x, *y);
 }
 

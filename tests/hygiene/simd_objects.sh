@@ -41,7 +41,7 @@ fi
 
 for object in "$@"; do
     exported=$(nm --defined-only --extern-only "$object" | awk '{ print $3 }')
-    if ! grep -Eqx "slc_[a-z_]+_kernels_$target" <<<"$exported" || [ "$(wc -l <<<"$exported")" -ne 1 ]; then
+    if ! grep -Eqx "slc_[a-z0-9_]+_kernels_$target" <<<"$exported" || [ "$(wc -l <<<"$exported")" -ne 1 ]; then
         echo "$object exports something else than one table: $exported"
         exit 1
     fi

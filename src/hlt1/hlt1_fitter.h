@@ -2,8 +2,8 @@
  *
  * Inside the library: the stage that fits long tracks, on collections of one event or many.
  */
-#ifndef SLUICE_HLT1_FIT_INSIDE_H
-#define SLUICE_HLT1_FIT_INSIDE_H
+#ifndef SLUICE_HLT1_FITTER_H
+#define SLUICE_HLT1_FITTER_H
 
 #include "hlt1/hlt1_transport.h"
 #include <sluice/hlt1_fit.h>
