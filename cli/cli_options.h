@@ -266,6 +266,7 @@ extern const slc_cli_command slc_cmd_velo;
 extern const slc_cli_command slc_cmd_label;
 extern const slc_cli_command slc_cmd_cluster;
 extern const slc_cli_command slc_cmd_cms;
+extern const slc_cli_command slc_cmd_hlt1;
 extern const slc_cli_command slc_cmd_convert;
 extern const slc_cli_command slc_cmd_join;
 extern const slc_cli_command slc_cmd_pet_coincidences;

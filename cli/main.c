@@ -12,6 +12,7 @@ const slc_cli_command *const slc_cli_commands[] = {
     &slc_cmd_velo,
     &slc_cmd_label,
     &slc_cmd_cluster,
+    &slc_cmd_hlt1,
     &slc_cmd_cms,
     &slc_cmd_convert,
     &slc_cmd_join,

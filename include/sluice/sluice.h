@@ -10,6 +10,8 @@
 #include <sluice/cms_types.h>
 #include <sluice/cuda.h>
 #include <sluice/daq_pet.h>
+#include <sluice/hlt1_chain.h>
+#include <sluice/hlt1_check.h>
 #include <sluice/hlt1_fit.h>
 #include <sluice/hlt1_types.h>
 #include <sluice/image_label.h>
@@ -19,6 +21,7 @@
 #include <sluice/image_volume.h>
 #include <sluice/io.h>
 #include <sluice/io_cms.h>
+#include <sluice/io_hlt1.h>
 #include <sluice/io_image.h>
 #include <sluice/io_lhcb.h>
 #include <sluice/io_pet.h>
@@ -37,6 +40,7 @@
 #include <sluice/report_pet.h>
 #include <sluice/report_velo.h>
 #include <sluice/run_flow.h>
+#include <sluice/run_flow_hlt1.h>
 #include <sluice/scifi_types.h>
 #include <sluice/sim.h>
 #include <sluice/sim_cms.h>

@@ -4,8 +4,8 @@
  * worker reads them (of a regular file), verifies and expands them. Which events turn out to be lost there
  * shifts the numbers of those after them, which is mended in order.
  */
+#include "run/run_flow_events.h"
 #include "base/config.h"
-#include "io/io_deferred.h"
 #include "io/io_part.h"
 #include "lhcb/lhcb_identity.h"
 
@@ -17,19 +17,11 @@
 
 /* ---- reading ----------------------------------------------------------------------------------- */
 
-typedef struct events_input {
-    slc_io_source *source;
-    slc_io_losses losses; /* of batches that are handed out */
-    slc_io_totals before; /* what is before the part that is read */
-    bool raw;
-    const slc_flow_velo_setup *velo;
-} events_input;
-
 /* Of the VELO's inputs the reader refuses what is none. */
-static slc_status open_events(const slc_flow_config *config, const char *path, bool cms, void **input,
-                              slc_error *error)
+slc_status slc_flow_events_open(const slc_flow_config *config, const char *path, bool cms, void **input,
+                                slc_error *error)
 {
-    events_input *in = calloc(1, sizeof *in);
+    slc_flow_events *in = calloc(1, sizeof *in);
     if (in == NULL) {
         return slc_fail(error, SLC_ERR_MEMORY, "no memory for an input");
     }
@@ -52,23 +44,22 @@ static slc_status open_events(const slc_flow_config *config, const char *path, b
     return SLC_OK;
 }
 
-static void close_events(void *input)
+void slc_flow_events_close(void *input)
 {
-    events_input *in = input;
+    slc_flow_events *in = input;
     slc_io_close(in->source);
     free(in);
 }
 
 /* The line on the damage so far, as the reader is ahead of who tells it. */
-static void note_damage(const events_input *in, slc_flow_item *item)
+static void note_damage(const slc_flow_events *in, slc_flow_item *item)
 {
     const char *damage = slc_io_damage(in->source);
     (void)snprintf(item->damage, sizeof item->damage, "%s", damage != NULL ? damage : "");
 }
 
-/* `deferred` NULL: all at once. */
-static slc_status read_raw(const events_input *in, const slc_flow_config *config, slc_flow_item *item,
-                           slc_io_deferred *deferred, slc_error *error)
+slc_status slc_flow_events_read(const slc_flow_events *in, const slc_flow_config *config, slc_flow_item *item,
+                                slc_io_deferred *deferred, slc_error *error)
 {
     const uint32_t most = config->strict ? 1 : config->batch_events;
     const slc_status status = deferred != NULL
@@ -82,10 +73,9 @@ static slc_status read_raw(const events_input *in, const slc_flow_config *config
     return status;
 }
 
-/* The end of an input, in order: what is settled now is all that reading has come to. */
-static void settle_end(void *input, slc_flow_item *item)
+void slc_flow_events_settle(void *input, slc_flow_item *item)
 {
-    events_input *in = input;
+    slc_flow_events *in = input;
     if (item->ended) {
         slc_io_settle(in->source, &in->losses);
         slc_io_totals_of(in->source, &item->totals);
@@ -99,7 +89,7 @@ static void settle_end(void *input, slc_flow_item *item)
     }
 }
 
-static void renumber(slc_faults *faults, uint64_t lost)
+void slc_flow_events_renumber(slc_faults *faults, uint64_t lost)
 {
     for (uint32_t i = 0; i < faults->n_kept; i++) {
         faults->kept[i].event -= lost;
@@ -171,23 +161,23 @@ static void close_velo_item(slc_flow_item *item)
 static slc_status open_velo_input(const void *setup, const slc_flow_config *config, const char *path,
                                   void **input, slc_error *error)
 {
-    const slc_status status = open_events(config, path, false, input, error);
+    const slc_status status = slc_flow_events_open(config, path, false, input, error);
     if (status == SLC_OK) {
-        ((events_input *)*input)->velo = setup;
+        ((slc_flow_events *)*input)->velo = setup;
     }
     return status;
 }
 
 static slc_status read_velo(void *input, const slc_flow_config *config, slc_flow_item *item, slc_error *error)
 {
-    const events_input *in = input;
+    const slc_flow_events *in = input;
     velo_item *own = item->result;
     slc_faults_reset(&own->result.found.faults);
     slc_faults_reset(&own->result.truth_faults);
     own->result.raw = in->raw;
     own->is_deferred = in->raw && !config->strict;
     if (in->raw) {
-        return read_raw(in, config, item, own->is_deferred ? own->deferred : NULL, error);
+        return slc_flow_events_read(in, config, item, own->is_deferred ? own->deferred : NULL, error);
     }
     slc_io_totals before;
     slc_io_totals_of(in->source, &before);
@@ -311,15 +301,15 @@ static slc_status run_velo(void *chain, const void *setup, slc_flow_item *item, 
 
 static void settle_velo(void *input, slc_flow_item *item)
 {
-    events_input *in = input;
-    renumber(&item->reading, in->losses.events);
+    slc_flow_events *in = input;
+    slc_flow_events_renumber(&item->reading, in->losses.events);
     if (item->ended) {
-        settle_end(in, item);
+        slc_flow_events_settle(in, item);
         return;
     }
     velo_item *own = item->result;
-    renumber(&own->result.found.faults, in->losses.events);
-    renumber(&own->result.truth_faults, in->losses.events);
+    slc_flow_events_renumber(&own->result.found.faults, in->losses.events);
+    slc_flow_events_renumber(&own->result.truth_faults, in->losses.events);
     own->result.found.first_event -= in->losses.events;
     if (own->is_deferred) {
         slc_io_losses_add(&in->losses, own->deferred);
@@ -336,7 +326,7 @@ const slc_flow_chain slc_flow_velo = {.size = sizeof(slc_flow_chain),
                                       .item_close = close_velo_item,
                                       .input_open = open_velo_input,
                                       .read = read_velo,
-                                      .input_close = close_events,
+                                      .input_close = slc_flow_events_close,
                                       .finish = finish_velo,
                                       .run = run_velo,
                                       .settle = settle_velo};
@@ -387,7 +377,7 @@ static slc_status open_cms_input(const void *setup, const slc_flow_config *confi
                                  void **input, slc_error *error)
 {
     (void)setup;
-    return open_events(config, path, true, input, error);
+    return slc_flow_events_open(config, path, true, input, error);
 }
 
 /* Is the last event one that the end of the input has cut? */
@@ -408,9 +398,9 @@ static bool ends_cut(const slc_flow_item *item)
  * is left out, and counted as lost. */
 static slc_status read_cms(void *input, const slc_flow_config *config, slc_flow_item *item, slc_error *error)
 {
-    events_input *in = input;
+    slc_flow_events *in = input;
     slc_batch *batch = &item->batch;
-    const slc_status status = read_raw(in, config, item, NULL, error);
+    const slc_status status = slc_flow_events_read(in, config, item, NULL, error);
     if (status != SLC_OK || config->stop == NULL || !ends_cut(item) || !config->stop(config->context)) {
         return status;
     }
@@ -443,6 +433,6 @@ const slc_flow_chain slc_flow_cms = {.size = sizeof(slc_flow_chain),
                                      .item_close = close_cms_item,
                                      .input_open = open_cms_input,
                                      .read = read_cms,
-                                     .input_close = close_events,
+                                     .input_close = slc_flow_events_close,
                                      .run = run_cms,
-                                     .settle = settle_end};
+                                     .settle = slc_flow_events_settle};

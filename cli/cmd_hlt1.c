@@ -1,0 +1,233 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * `sluice hlt1`: raw events of LHCb to tracks of all its trackers; options, and how a run begins and ends.
+ */
+#include "cmd_hlt1.h"
+#include "cli_rows.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define O slc_hlt1_options
+static const slc_cli_option table[] = {
+    {"geometry", 0, NEEDED | INPUT(O, geometry), "FOLDER",
+     "LHCb's geometry and tables: velo_geometry.bin, ut_boards.bin ..."},
+    {"settings", 0, CHOICE(O, settings, WORDS("standard", "loose", "full")), "WHICH",
+     "of the searches: standard (the default), loose or full"},
+    {"fast", 0, FLAG(O, fast), NULL, "tracks of the VELO by a single pass (sluice velo --fast)"},
+    {"gec-ut-scifi", 0, COUNT(O, gec, 0, UINT32_MAX), "N",
+     "events with more clusters in UT and SciFi are left out (LHCb: 9750); 0, the default: none"},
+    {"truth", 0, FLAG(O, truth), NULL, "compare with simulation truth: efficiencies, ghosts, momentum"},
+    {"strict", 0, FLAG(O, strict), NULL, "the first fault in the data ends the run; no result is written"},
+    {"no-checksum", 0, FLAG(O, no_checksum), NULL, "do not verify the records' checksums"},
+    {"batch", 0, COUNT(O, batch, 1, 1 << 20), "N", "events in a batch, at most; results do not depend on it"},
+    {"threads", 0, COUNT(O, threads, 0, 1024), "N", "threads that reconstruct; 0: one a processor"},
+    {"output", 'o', STDOUT_TOO | OUTPUT(O, output), "FILE", "write hits and tracks as HDF5 or Arrow"},
+    SLC_CLI_RESULTS(O, results),
+    SLC_CLI_PART(O, part),
+    SLC_CLI_RESULTS_LIVE(O, results),
+    {"json", 0, FLAG(O, json), NULL, "print one JSON object instead of a table"},
+    {"quiet", 'q', FLAG(O, quiet), NULL, "no progress on standard error, only errors and what was lost"},
+};
+#undef O
+
+static void defaults(void *options)
+{
+    *(slc_hlt1_options *)options = (slc_hlt1_options){.batch = 64, .threads = 1};
+}
+
+const char *slc_hlt1_settings_name(int settings)
+{
+    static const char *const names[] = {"standard", "loose", "full"};
+    return names[settings];
+}
+
+static int set_config(slc_hlt1_job *job)
+{
+    const slc_hlt1_options *options = job->options;
+    int status = slc_cli_results_check_name(&slc_cmd_hlt1, options->output, &options->results);
+    status = status == SLC_CLI_GO_ON
+                 ? slc_cli_results_check(&slc_cmd_hlt1, "output", true, options->output, &options->results)
+                 : status;
+    if (status != SLC_CLI_GO_ON) {
+        return status;
+    }
+    slc_hlt1_config_default(&job->config);
+    slc_velo_config_default(&job->velo);
+    slc_status made = slc_hlt1_config_preset(&job->config, slc_hlt1_settings_name(options->settings),
+                                             &job->error);
+    made = made == SLC_OK && options->fast ? slc_velo_config_preset(&job->velo, "fast", &job->error) : made;
+    made = made == SLC_OK ? slc_simd_choose(NULL, &job->config.exec.target, &job->error) : made;
+    job->velo.gec.max_ut_scifi = (uint32_t)options->gec;
+    job->config.velo = &job->velo;
+    return made == SLC_OK ? SLC_CLI_GO_ON : slc_cli_wrong(&slc_cmd_hlt1, "%s", job->error.text);
+}
+
+static slc_status open_flow(slc_hlt1_job *job, int n_inputs, char **inputs)
+{
+    slc_flow_config config;
+    slc_flow_config_default(&config);
+    config.paths = (const char *const *)inputs;
+    config.n_paths = (uint32_t)n_inputs;
+    config.part = job->options->part.part;
+    config.n_parts = job->options->part.n;
+    config.io.verify_checksum = !job->options->no_checksum;
+    config.batch_events = (uint32_t)job->options->batch;
+    config.exec.threads = (uint32_t)job->options->threads;
+    config.strict = job->options->strict;
+    config.keep_going = config.signals_to_reader = config.results_alone = true;
+    config.stop = slc_cli_stop;
+    job->setup = (slc_flow_hlt1_setup){&job->config, job->geometry, job->options->truth};
+    return slc_flow_open(&config, &slc_flow_hlt1, &job->setup, &job->flow, &job->error);
+}
+
+static bool open_outputs(slc_hlt1_job *job, int n_inputs, char **inputs, const char *command_line)
+{
+    const slc_hlt1_options *options = job->options;
+    static const slc_flow_hlt1_result none;
+    for (int i = 0; i < SLC_HLT1_ROWS && options->json; i++) {
+        job->totals.of_event[i] = json_array();
+        if (job->totals.of_event[i] == NULL) {
+            slc_cli_say("hlt1", "no memory for the JSON output");
+            return false;
+        }
+    }
+    if (options->output != NULL &&
+        (slc_cli_results_create(options->output, &options->results, options->threads, command_line,
+                                &job->results, &job->error) != SLC_OK ||
+         slc_io_results_text(job->results, "settings", slc_hlt1_settings_name(options->settings),
+                             &job->error) != SLC_OK ||
+         slc_cli_part_put(&slc_cmd_hlt1, &options->part, inputs, n_inputs, NULL, job->results, &job->error) !=
+             SLC_OK)) {
+        slc_cli_say("hlt1", "%s", job->error.text);
+        return false;
+    }
+    return slc_hlt1_job_append(job, &none);
+}
+
+/* A run that read nothing replaces no earlier result. */
+static void finish_outputs(slc_hlt1_job *job)
+{
+    slc_cli_kept kept = {.n = 0};
+    const slc_hlt1_options *options = job->options;
+    if (!job->useful && job->results != NULL) {
+        slc_cli_say("hlt1", "%s: no file was written",
+                    job->totals.events == 0 ? "no events were read" : "nothing of these detectors was read");
+    }
+    if (job->results != NULL && job->useful &&
+        slc_cli_part_taken(&slc_cmd_hlt1, &options->part, options->output)) {
+        job->failed = true;
+    } else if (job->results != NULL && job->useful) {
+        const slc_status status = slc_cli_results_end(job->results, &job->totals.checksum, &job->error);
+        job->failed |= !slc_cli_kept_judge(&kept, "hlt1", options->output, status, &job->error);
+        job->results = NULL;
+    }
+    if (job->partial) {
+        slc_cli_tell_partial("hlt1", job->totals.events, "event", &kept);
+        job->failed = true;
+    }
+}
+
+static int begin(slc_hlt1_job *job, int n_inputs, char **inputs)
+{
+    int status = slc_cli_results_check_series(&slc_cmd_hlt1, job->options, job->options->output,
+                                              &job->options->results, inputs, n_inputs);
+    job->live = slc_cli_reads_once(inputs, n_inputs);
+    status = status == SLC_CLI_GO_ON ? set_config(job) : status;
+    if (status != SLC_CLI_GO_ON) {
+        return status;
+    }
+    if (slc_io_hlt1_geometry_open(job->options->geometry, &job->geometry, &job->error) != SLC_OK) {
+        slc_cli_say("hlt1", "%s", job->error.text);
+        return SLC_CLI_FAILED;
+    }
+    const slc_status opened = open_flow(job, n_inputs, inputs);
+    if (opened == SLC_ERR_USAGE) {
+        return slc_cli_wrong(&slc_cmd_hlt1, "%s", job->error.text);
+    }
+    if (opened != SLC_OK) {
+        slc_cli_say("hlt1", "%s", job->error.text);
+        return SLC_CLI_FAILED;
+    }
+    return SLC_CLI_GO_ON;
+}
+
+static int process(slc_hlt1_job *job, int n_inputs, char **inputs, const char *command_line)
+{
+    const int status = begin(job, n_inputs, inputs);
+    if (status != SLC_CLI_GO_ON) {
+        return status;
+    }
+    slc_cli_end_with_signals(inputs, n_inputs);
+    slc_cli_catch_signals();
+    if (!open_outputs(job, n_inputs, inputs, command_line)) {
+        return SLC_CLI_FAILED;
+    }
+    const double began = slc_clock_seconds();
+    slc_cli_progress_begin(&job->progress, "hlt1", job->options->quiet);
+    const bool go_on = slc_hlt1_job_run(job);
+    slc_cli_progress_end(&job->progress);
+    if (!go_on) {
+        return SLC_CLI_FAILED;
+    }
+    job->totals.seconds_total = slc_clock_seconds() - began;
+    job->error = (slc_error){0};
+    job->useful = job->useful || job->options->part.n > 1; /* may have nothing, and is joined all the same */
+    finish_outputs(job);
+    if (job->partial) {
+        slc_cli_accept_signal();
+    }
+    if (!job->useful && job->totals.lost_events == 0) {
+        return SLC_CLI_FAILED; /* which has been told: a table of zeros would be no result */
+    }
+    job->failed = !slc_hlt1_print(job) || job->failed;
+    return job->failed ? SLC_CLI_FAILED : SLC_CLI_DONE;
+}
+
+static void clear(slc_hlt1_job *job)
+{
+    slc_flow_close(job->flow);
+    slc_io_hlt1_geometry_close(job->geometry);
+    slc_io_abandon(job->results);
+    slc_hlt1_check_clear(&job->check);
+    for (int i = 0; i < SLC_HLT1_ROWS; i++) {
+        json_decref(job->totals.of_event[i]);
+    }
+    free(job);
+}
+
+static int act(const slc_cli_call *call)
+{
+    slc_hlt1_job *job = calloc(1, sizeof *job);
+    if (job == NULL) {
+        slc_cli_say("hlt1", "no memory to begin with");
+        return SLC_CLI_FAILED;
+    }
+    job->options = call->options;
+    int status = slc_cli_part_choose(&slc_cmd_hlt1, job->options, &job->options->part);
+    status = status == SLC_CLI_GO_ON ? process(job, call->n, call->operands, call->command_line) : status;
+    slc_cli_part_clear(&job->options->part);
+    clear(job);
+    return status;
+}
+
+const slc_cli_command slc_cmd_hlt1 = {
+    .name = "hlt1",
+    .operands = "INPUT...",
+    .summary = "reconstruct tracks of all of LHCb's trackers, as its first trigger level does",
+    .description =
+        "Reads raw events of LHCb (MDF, MEP), decodes VELO, UT, SciFi and muon stations, finds tracks of the "
+        "VELO, of VELO\n"
+        "and UT (upstream) and through the magnet to the SciFi (long), with momentum. '-' is standard "
+        "input.\n"
+        "Groups of --output: hits, tracks, track_hits, states_beam, states_end, primaries; ut_hits, "
+        "scifi_hits, muon_hits,\n"
+        "upstream_tracks, upstream_hits, long_tracks, long_hits, muons.\n",
+    .options = table,
+    .n_options = sizeof table / sizeof table[0],
+    .min_operands = 1,
+    .max_operands = SIZE_MAX,
+    .reads_operands = true,
+    .defaults = defaults,
+    .act = act,
+};

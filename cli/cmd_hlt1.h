@@ -1,0 +1,80 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Inside the command `sluice hlt1`: its options, its running totals, and the steps it is made of.
+ * cmd_hlt1.c        options, opening and closing, exit status
+ * cmd_hlt1_flow.c   what is done with results
+ * cmd_hlt1_print.c  what it prints
+ */
+#ifndef SLUICE_CMD_HLT1_H
+#define SLUICE_CMD_HLT1_H
+
+#include "cli_options.h"
+#include "cli_part.h"
+#include "cli_results.h"
+#include "cli_talk.h"
+#include "cli_tree.h"
+
+#include <sluice/sluice.h>
+
+#include <jansson.h>
+
+typedef struct slc_hlt1_options {
+    const char *geometry, *output;
+    slc_cli_results results;
+    int settings;
+    uint64_t threads, batch, gec;
+    slc_cli_part part;
+    bool truth, strict, json, quiet, no_checksum, fast;
+} slc_hlt1_options;
+
+/* Rows of each kind, in all and (with --json) of each event. */
+typedef enum slc_hlt1_rows {
+    SLC_HLT1_ROWS_CLUSTERS = 0,
+    SLC_HLT1_ROWS_TRACKS,
+    SLC_HLT1_ROWS_PRIMARIES,
+    SLC_HLT1_ROWS_UT,
+    SLC_HLT1_ROWS_SCIFI,
+    SLC_HLT1_ROWS_MUON,
+    SLC_HLT1_ROWS_UPSTREAM,
+    SLC_HLT1_ROWS_LONG,
+    SLC_HLT1_ROWS
+} slc_hlt1_rows;
+
+typedef struct slc_hlt1_totals {
+    uint64_t events, lost_events, incomplete_events, cut_events;
+    uint64_t rows[SLC_HLT1_ROWS];
+    json_t *of_event[SLC_HLT1_ROWS]; /* NULL without --json */
+    uint64_t checksum;
+    double seconds[SLC_HLT1_STAGES], seconds_total;
+    slc_faults faults;
+} slc_hlt1_totals;
+
+typedef struct slc_hlt1_job {
+    slc_hlt1_options *options;
+    slc_hlt1_config config;
+    slc_velo_config velo;
+    slc_hlt1_geometry *geometry;
+    slc_flow_hlt1_setup setup;
+    slc_flow *flow;
+    slc_hlt1_check check;
+    slc_faults input_faults; /* of the input at hand */
+    uint64_t input_hits[3];  /* of UT, SciFi and muon stations in it */
+    uint64_t input_particles;
+    slc_io_writer *results; /* NULL without -o */
+    slc_hlt1_totals totals;
+    slc_cli_progress progress;
+    slc_error error;
+    bool failed, useful, partial, live;
+} slc_hlt1_job;
+
+const char *slc_hlt1_settings_name(int settings);
+
+/* Takes all that the flow has. False if the run cannot go on, which has been told, or where a signal came. */
+bool slc_hlt1_job_run(slc_hlt1_job *job);
+/* Appends a result to the output file; with none, creates its groups. */
+bool slc_hlt1_job_append(slc_hlt1_job *job, const slc_flow_hlt1_result *result);
+
+/* A table or the JSON object; false, after a line, if it could not be made. */
+bool slc_hlt1_print(const slc_hlt1_job *job);
+
+#endif

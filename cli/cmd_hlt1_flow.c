@@ -1,0 +1,197 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * What `sluice hlt1` does with what comes out of the flow: results are compared with truth, written and added
+ * up, inputs judged.
+ */
+#include "cli_faults.h"
+#include "cmd_hlt1.h"
+
+#include <string.h>
+
+bool slc_hlt1_job_append(slc_hlt1_job *job, const slc_flow_hlt1_result *result)
+{
+    const slc_hlt1_result *found = &result->found;
+    const slc_velo_result *velo = &found->velo;
+    const slc_io_group groups[] = {
+        {"hits", &slc_velo_hits_schema, &velo->hits, SLC_IO_ROWS_ANY},
+        {"tracks", &slc_velo_tracks_schema, &velo->tracks, SLC_IO_ROWS_ANY},
+        {"track_hits", &slc_velo_track_hits_schema, &velo->track_hits, SLC_IO_ROWS_ANY},
+        {"states_beam", &slc_velo_states_schema, &velo->beam, SLC_IO_ROWS_ANY},
+        {"states_end", &slc_velo_states_schema, &velo->end, SLC_IO_ROWS_ANY},
+        {"primaries", &slc_velo_primaries_schema, &velo->primaries, SLC_IO_ROWS_ANY},
+        {"ut_hits", &slc_ut_hits_schema, &found->ut, SLC_IO_ROWS_ANY},
+        {"scifi_hits", &slc_scifi_hits_schema, &found->scifi, SLC_IO_ROWS_ANY},
+        {"muon_hits", &slc_muon_hits_schema, &found->muon, SLC_IO_ROWS_ANY},
+        {"upstream_tracks", &slc_hlt1_upstream_schema, &found->upstream, SLC_IO_ROWS_ANY},
+        {"upstream_hits", &slc_hlt1_track_hits_schema, &found->upstream_hits, SLC_IO_ROWS_ANY},
+        {"long_tracks", &slc_hlt1_long_schema, &found->long_tracks, SLC_IO_ROWS_ANY},
+        {"long_hits", &slc_hlt1_track_hits_schema, &found->long_hits, SLC_IO_ROWS_ANY},
+        {"muons", &slc_muon_ids_schema, &found->muons, SLC_IO_ROWS_ANY},
+    };
+    slc_status status = SLC_OK;
+    if (job->results != NULL) {
+        status = slc_io_results_put(job->results, groups, sizeof groups / sizeof *groups, &job->error);
+        status = status == SLC_OK
+                     ? slc_cli_results_flush(job->results, &job->options->results, job->live, &job->error)
+                     : status;
+    }
+    if (status != SLC_OK) {
+        slc_cli_say("hlt1", "%s", job->error.text);
+    }
+    return status == SLC_OK;
+}
+
+static bool add_to_totals(slc_hlt1_job *job, const slc_hlt1_result *result)
+{
+    const slc_columns *const heads[SLC_HLT1_ROWS] = {&result->velo.hits.head,      &result->velo.tracks.head,
+                                                     &result->velo.primaries.head, &result->ut.head,
+                                                     &result->scifi.head,          &result->muon.head,
+                                                     &result->upstream.head,       &result->long_tracks.head};
+    slc_hlt1_totals *totals = &job->totals;
+    totals->events += result->ut.head.n_events;
+    totals->cut_events += result->velo.n_gec_events;
+    for (int i = 0; i < SLC_HLT1_ROWS; i++) {
+        totals->rows[i] += heads[i]->size;
+        for (uint32_t e = 0; e < heads[i]->n_events && totals->of_event[i] != NULL; e++) {
+            const uint32_t n = heads[i]->event_offset[e + 1] - heads[i]->event_offset[e];
+            if (json_array_append_new(totals->of_event[i], json_integer((json_int_t)n)) != 0) {
+                slc_cli_say("hlt1", "no memory for the JSON output");
+                return false;
+            }
+        }
+    }
+    for (int i = 0; i < 3; i++) {
+        job->input_hits[i] += heads[SLC_HLT1_ROWS_UT + i]->size;
+    }
+    for (size_t i = 0; i < SLC_HLT1_STAGES; i++) {
+        totals->seconds[i] += result->seconds[i];
+    }
+    return true;
+}
+
+/* Under --strict the first fault ends the run. */
+static bool judge(slc_hlt1_job *job, const char *path, const slc_faults *faults)
+{
+    slc_faults_merge(&job->input_faults, faults);
+    if (!job->options->strict || slc_faults_total(faults) == 0) {
+        return true;
+    }
+    slc_cli_tell_first_fault("hlt1", path, "source", faults);
+    return false;
+}
+
+static bool take_batch(slc_hlt1_job *job, const slc_flow_item *item)
+{
+    const slc_flow_hlt1_result *result = item->result;
+    if (!judge(job, item->path, &item->reading) || !judge(job, item->path, &result->found.velo.faults) ||
+        !judge(job, item->path, &result->found.faults)) {
+        return false;
+    }
+    if (item->status != SLC_OK) {
+        slc_cli_say("hlt1", "%s: %s", item->path, item->error.text);
+        return false;
+    }
+    if (!judge(job, item->path, &result->truth_faults)) {
+        return false;
+    }
+    if (job->options->truth && slc_hlt1_check_run(&job->check, &result->found, &result->truth,
+                                                  &result->beyond, &job->error) != SLC_OK) {
+        slc_cli_say("hlt1", "%s", job->error.text);
+        return false;
+    }
+    job->input_particles += result->truth.particles.head.size;
+    if (!slc_hlt1_job_append(job, result) || !add_to_totals(job, &result->found)) {
+        return false;
+    }
+    slc_cli_progress_show(&job->progress, job->totals.events, 0);
+    return true;
+}
+
+/* ---- the end of an input ------------------------------------------------------------------------ */
+
+/* A detector without a hit in all events of an input is not in it: that is told, as its tracks are missing.
+ */
+static void judge_input(slc_hlt1_job *job, const char *path, uint64_t events)
+{
+    static const char *const names[3] = {"the UT", "the SciFi", "the muon stations"};
+    bool any = false;
+    for (int i = 0; i < 3; i++) {
+        any = any || job->input_hits[i] > 0;
+    }
+    for (int i = 0; i < 3 && events > job->totals.cut_events; i++) {
+        if (job->input_hits[i] == 0) {
+            slc_cli_say("hlt1", "%s: none of its %llu events has a hit of %s", path,
+                        (unsigned long long)events, names[i]);
+            job->failed = job->failed || i < 2;
+        }
+    }
+    if (job->options->truth && job->input_particles == 0 && events > 0) {
+        slc_cli_say("hlt1", "%s: no event has truth to compare with", path);
+        job->failed = true;
+    }
+    job->useful = job->useful || (any && events > 0);
+}
+
+/* `cut` events are counted as lost and are not, as a signal ended their reading. */
+static void tell_input(slc_hlt1_job *job, const slc_flow_item *end, uint64_t cut)
+{
+    const slc_io_totals *read = &end->totals;
+    const uint64_t lost = read->lost_events - cut;
+    const bool damaged = end->damage[0] != '\0' && (lost > 0 || cut == 0);
+    job->totals.lost_events += lost;
+    job->totals.incomplete_events += read->incomplete_events;
+    if (damaged || lost > 0) {
+        slc_cli_say("hlt1", "%s; %llu event%s lost, %llu read", damaged ? end->damage : end->path,
+                    (unsigned long long)lost, lost == 1 ? "" : "s", (unsigned long long)read->events);
+        job->failed = true;
+    }
+    judge_input(job, end->path, read->events);
+    slc_cli_tell_faults("hlt1", end->path, "source", &job->input_faults); /* with --quiet, too */
+}
+
+static bool take_end(slc_hlt1_job *job, const slc_flow_item *end)
+{
+    bool go_on = true;
+    if (slc_cli_interrupted() && !end->opened) {
+        return !slc_cli_broken(); /* its opening waited for bytes that do not come any more */
+    }
+    if (end->status < 0) {
+        slc_cli_say("hlt1", "%s", end->error.text);
+        job->failed = true;
+        go_on = !job->options->strict && end->status != SLC_ERR_MEMORY;
+    } else {
+        go_on = judge(job, end->path, &end->reading);
+    }
+    const uint64_t cut = slc_cli_take_back_cut(end->path, &job->input_faults);
+    slc_faults_merge(&job->totals.faults, &job->input_faults);
+    if (go_on && end->opened) {
+        tell_input(job, end, cut);
+    }
+    memset(job->input_hits, 0, sizeof job->input_hits);
+    job->input_particles = 0;
+    slc_faults_reset(&job->input_faults);
+    return go_on;
+}
+
+bool slc_hlt1_job_run(slc_hlt1_job *job)
+{
+    slc_flow_item *item = NULL;
+    slc_status status;
+    while ((status = slc_flow_next(job->flow, &item, &job->error)) == SLC_OK) {
+        if (item->ended && slc_cli_broken()) {
+            return false;
+        }
+        if (!(item->ended ? take_end(job, item) : take_batch(job, item))) {
+            return false;
+        }
+        slc_flow_release(job->flow, item);
+    }
+    if (status != SLC_END) {
+        slc_cli_say("hlt1", "%s", job->error.text);
+    }
+    slc_flow_totals totals;
+    slc_flow_totals_of(job->flow, &totals);
+    job->totals.checksum = totals.checksum;
+    job->partial = slc_cli_cut();
+    return status == SLC_END && !slc_cli_broken();
+}

@@ -1,0 +1,104 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * LHCb's first trigger level from raw bytes to long tracks: the VELO's chain, hits of UT, SciFi and muon
+ * stations, upstream tracks, long tracks with momentum. Open once, reserve before each batch, run, read the
+ * result, repeat, close. The reference is LHCb's Allen; docs/howto/hlt1.md tells where we differ.
+ */
+#ifndef SLUICE_HLT1_CHAIN_H
+#define SLUICE_HLT1_CHAIN_H
+
+#include <sluice/hlt1_types.h>
+#include <sluice/velo_chain.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* From the VELO to the UT. Momenta in MeV. */
+typedef struct slc_hlt1_upstream_config {
+    float window_pt_mev, window_p_mev; /* the least that hits are looked for */
+    float least_pt_mev, least_p_mev;   /* and the least that is kept, of 1.3 times the momentum found */
+    float max_slope_difference;        /* of a pair of hits from the VELO's dx/dz */
+    float max_distance_mm;             /* of the third and fourth hit from the pair's line */
+    float min_discriminant;            /* of momentum and chi2; smaller: more, and more wrong tracks */
+    uint32_t max_pairs;                /* of a VELO track, those with the smallest chi2, at most 64 */
+    uint32_t max_tracks;               /* of an event; of more, the rest is not looked for: a fault */
+} slc_hlt1_upstream_config;
+
+/* From the UT to the SciFi. */
+typedef struct slc_hlt1_forward_config {
+    uint32_t max_hits; /* looked at in a layer, those nearest to where the track is expected; at most 64 */
+    uint32_t max_triplets; /* that are followed, of a track; at most 32 */
+    float max_quality;
+    float
+        max_shared; /* of two tracks that share a larger fraction of hits in the SciFi the better one stays */
+} slc_hlt1_forward_config;
+
+/* Tracks of the SciFi alone that are matched to what the VELO has left. */
+typedef struct slc_hlt1_match_config {
+    bool on;
+    float max_quality;
+} slc_hlt1_match_config;
+
+typedef struct slc_hlt1_config {
+    size_t size; /* set by slc_hlt1_config_default */
+    const slc_velo_config
+        *velo; /* of the VELO's chain, whose exec and beam line are set here; NULL: default */
+    slc_hlt1_upstream_config upstream;
+    slc_hlt1_forward_config forward;
+    slc_hlt1_match_config match;
+    bool strict;   /* the first fault is an error (SLC_ERR_STRICT) */
+    slc_exec exec; /* of which the target counts: a chain is of one thread */
+} slc_hlt1_config;
+SLC_API void slc_hlt1_config_default(slc_hlt1_config *config, size_t size);
+#define slc_hlt1_config_default(config) slc_hlt1_config_default(config, sizeof *(config))
+
+/* A named set of settings in place of those of upstream, forward and match. "standard": the default. "loose":
+ * softer tracks, more of them wrong. "full": loose, and tracks of the SciFi matched to those of the VELO that
+ * are left. SLC_ERR_USAGE for another name. */
+SLC_API slc_status slc_hlt1_config_preset(slc_hlt1_config *config, const char *name, slc_error *error);
+
+/* The stages whose time is taken; the VELO's are its own. */
+typedef enum slc_hlt1_stage {
+    SLC_HLT1_STAGE_VELO = 0,
+    SLC_HLT1_STAGE_HITS, /* from bytes to hits beyond the VELO */
+    SLC_HLT1_STAGE_UPSTREAM,
+    SLC_HLT1_STAGE_FORWARD,
+    SLC_HLT1_STAGE_MATCH,
+    SLC_HLT1_STAGE_MUON, /* which tracks are muons */
+    SLC_HLT1_STAGES
+} slc_hlt1_stage;
+
+/* What a batch becomes. Zero-initialise; the chain fills it, the caller clears it. */
+typedef struct slc_hlt1_result {
+    slc_velo_result velo;
+    slc_ut_hits ut;
+    slc_scifi_hits scifi;
+    slc_muon_hits muon;
+    slc_hlt1_upstream upstream;
+    slc_hlt1_track_hits upstream_hits; /* rows of ut */
+    slc_hlt1_long long_tracks;
+    slc_hlt1_track_hits long_hits; /* rows of scifi */
+    slc_muon_ids muons;            /* a row for each long track; none without a field of interest */
+    slc_faults faults;             /* of this batch, beyond the VELO's, which are in velo.faults */
+    double seconds[SLC_HLT1_STAGES];
+} slc_hlt1_result;
+SLC_API void slc_hlt1_result_clear(slc_hlt1_result *result);
+/* As slc_velo_result_checksum: of all collections, by the names that they have in files. */
+SLC_API uint64_t slc_hlt1_result_checksum(const slc_hlt1_result *result, uint64_t before);
+
+typedef struct slc_hlt1_chain slc_hlt1_chain;
+
+/* `geometry` is the caller's until _close. SLC_ERR_USAGE for a configuration out of range. */
+SLC_API slc_status slc_hlt1_chain_open(const slc_hlt1_config *config, const slc_hlt1_geometry *geometry,
+                                       slc_hlt1_chain **chain, slc_error *error);
+SLC_API void slc_hlt1_chain_close(slc_hlt1_chain *chain);
+SLC_API slc_status slc_hlt1_chain_reserve(slc_hlt1_chain *chain, const slc_batch *batch,
+                                          slc_hlt1_result *result, slc_error *error);
+SLC_API slc_status slc_hlt1_chain_run(slc_hlt1_chain *chain, const slc_batch *batch, slc_hlt1_result *result,
+                                      slc_error *error);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,69 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Upstream and long tracks against simulation truth, with the definitions of LHCb's checkers (Allen's): a
+ * track is a particle's if that owns 70 % of its hits in the VELO and in the SciFi, each where it has more
+ * than two, and all but one of those in the UT where not both of these have. Where a track has hits in both,
+ * those of a daughter count for its mother and the other way round. docs/howto/hlt1.md.
+ */
+#ifndef SLUICE_HLT1_CHECK_H
+#define SLUICE_HLT1_CHECK_H
+
+#include <sluice/hlt1_chain.h>
+#include <sluice/velo_check.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* slc_velo_truth_read, and ids of hits in UT and SciFi. */
+SLC_API slc_status slc_hlt1_truth_read(const slc_batch *batch, slc_velo_truth *truth, slc_velo_beyond *beyond,
+                                       slc_faults *faults, slc_error *error);
+
+/* What a particle must be to count; none is an electron. velo_ut: has VELO and UT, found by upstream tracks;
+ * long: is long, found by long tracks; p5: p > 5 GeV; pt1: pT > 1 GeV. */
+typedef enum slc_hlt1_category {
+    SLC_HLT1_CATEGORY_VELO_UT = 0,
+    SLC_HLT1_CATEGORY_VELO_UT_P5,
+    SLC_HLT1_CATEGORY_LONG,
+    SLC_HLT1_CATEGORY_LONG_P5,
+    SLC_HLT1_CATEGORY_LONG_P5_PT1,
+    SLC_HLT1_CATEGORIES
+} slc_hlt1_category;
+/* "velo_ut", "velo_ut_p5", "long", "long_p5", "long_p5_pt1"; with "_eta25" behind it for 2 < eta < 5. */
+SLC_API const char *slc_hlt1_category_name(slc_hlt1_category category, bool eta25);
+
+/* As slc_velo_category_counts; efficiency and purity are those of hits in the UT, or in the SciFi of long
+ * tracks. */
+typedef struct slc_hlt1_category_counts {
+    uint64_t reconstructible, found, matched, clones;
+    double purity_sum, hit_efficiency_sum;
+} slc_hlt1_category_counts;
+
+/* Ranges of momentum: 3 – 5 – 10 – 20 – 40 – 80 GeV and above. */
+enum { SLC_HLT1_MOMENTUM_RANGES = 6 };
+
+/* Zero-initialise; memory of its own is given back by _clear. */
+typedef struct slc_hlt1_check {
+    uint64_t events;
+    uint64_t upstream_tracks, upstream_ghosts;
+    uint64_t long_tracks, long_ghosts;
+    uint64_t trigger_tracks, trigger_ghosts; /* long, of p > 3 GeV and pT > 0.5 GeV */
+    uint64_t ut_ids, ut_ids_found, scifi_ids, scifi_ids_found;
+    uint64_t wrong_charges; /* of matched long tracks with p > 3 GeV */
+    slc_hlt1_category_counts counts[SLC_HLT1_CATEGORIES][2];
+    slc_histogram momentum; /* (p found - p) / p of matched long tracks, p > 3 GeV */
+    slc_histogram momentum_of[SLC_HLT1_MOMENTUM_RANGES];
+    void *scratch;
+    size_t scratch_bytes;
+} slc_hlt1_check;
+
+/* Compares a batch with its truth and adds it. SLC_ERR_USAGE if they are not of the same events. */
+SLC_API slc_status slc_hlt1_check_run(slc_hlt1_check *check, const slc_hlt1_result *result,
+                                      const slc_velo_truth *truth, const slc_velo_beyond *beyond,
+                                      slc_error *error);
+SLC_API void slc_hlt1_check_clear(slc_hlt1_check *check);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

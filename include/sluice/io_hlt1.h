@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Geometry and tables of LHCb's first trigger level from a folder. docs/formats/lhcb-hlt1.md.
+ */
+#ifndef SLUICE_IO_HLT1_H
+#define SLUICE_IO_HLT1_H
+
+#include <sluice/hlt1_types.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+/* Reads velo_geometry.bin, beamline.bin, polarity.bin, ut_boards.bin, ut_geometry.bin, ut_tables.bin,
+ * scifi_geometry.bin, forward_params.txt, muon_geometry.bin and muon_tables.bin of the folder, and, if they
+ * are there, muon_field_of_interest.bin and the files of kalman_FT6x2. *error names the file, and what is
+ * wrong with it or that it is not there; *geometry is NULL then. Closed by slc_io_hlt1_geometry_close, which
+ * takes NULL. */
+SLC_API slc_status slc_io_hlt1_geometry_open(const char *folder, slc_hlt1_geometry **geometry,
+                                             slc_error *error);
+SLC_API void slc_io_hlt1_geometry_close(slc_hlt1_geometry *geometry);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,311 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * HLT1's stages in order: the VELO's chain, hits beyond it, upstream tracks, long tracks. */
+#include "base/columns.h"
+#include "base/config.h"
+#include "hlt1/hlt1_banks.h"
+#include "hlt1/hlt1_config.h"
+#include "hlt1/hlt1_forward.h"
+#include "hlt1/hlt1_upstream.h"
+#include "muon/muon_decode.h"
+#include "muon/muon_identify.h"
+#include "scifi/scifi_decode.h"
+#include "simd/simd_checksum.h"
+#include "ut/ut_decode.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct slc_hlt1_chain {
+    slc_hlt1_config config;
+    const slc_hlt1_geometry *geometry;
+    slc_velo_chain *velo;
+    slc_ut_decoder *ut;
+    slc_scifi_decoder *scifi;
+    slc_muon_decoder *muon;
+    slc_hlt1_forward_tables forward;
+    slc_hlt1_forward_track *found;
+    uint8_t *used;
+    size_t found_capacity, used_capacity;
+    slc_hlt1_banks banks; /* of the event at hand */
+};
+
+/* ---- opening ------------------------------------------------------------------------------------ */
+
+static slc_status open_velo(slc_hlt1_chain *chain, slc_error *error)
+{
+    slc_velo_config velo;
+    slc_velo_config_default(&velo);
+    const slc_velo_config *given = chain->config.velo;
+    const slc_status status = given != NULL
+                                  ? slc_config_take(&velo, sizeof velo, given, "slc_velo_config", error)
+                                  : SLC_OK;
+    if (status != SLC_OK) {
+        return status;
+    }
+    velo.exec = chain->config.exec;
+    velo.strict = chain->config.strict;
+    velo.fit.beam_x_mm = chain->geometry->beam_x_mm;
+    velo.fit.beam_y_mm = chain->geometry->beam_y_mm;
+    return slc_velo_chain_open(&velo, chain->geometry->velo, &chain->velo, error);
+}
+
+slc_status slc_hlt1_chain_open(const slc_hlt1_config *given, const slc_hlt1_geometry *geometry,
+                               slc_hlt1_chain **chain, slc_error *error)
+{
+    slc_hlt1_config config;
+    *chain = NULL;
+    slc_hlt1_config_default(&config);
+    slc_status status = slc_config_take(&config, sizeof config, given, "slc_hlt1_config", error);
+    status = status == SLC_OK ? slc_hlt1_config_check(&config, error) : status;
+    if (status != SLC_OK) {
+        return status;
+    }
+    slc_hlt1_chain *opened = calloc(1, sizeof *opened);
+    if (opened == NULL) {
+        return slc_fail(error, SLC_ERR_MEMORY, "no memory for an HLT1 chain");
+    }
+    opened->config = config;
+    opened->geometry = geometry;
+    opened->ut = slc_ut_decoder_open(geometry->ut);
+    opened->scifi = slc_scifi_decoder_open(geometry->scifi);
+    slc_hlt1_forward_tables_make(geometry, &opened->forward);
+    status = opened->ut == NULL || opened->scifi == NULL
+                 ? slc_fail(error, SLC_ERR_MEMORY, "no memory for an HLT1 chain")
+                 : slc_muon_decoder_open(geometry->muon, &opened->muon, error);
+    status = status == SLC_OK ? open_velo(opened, error) : status;
+    opened->config.velo = NULL; /* the caller's */
+    opened->config.exec.device = NULL;
+    if (status != SLC_OK) {
+        slc_hlt1_chain_close(opened);
+        return status;
+    }
+    *chain = opened;
+    return SLC_OK;
+}
+
+void slc_hlt1_chain_close(slc_hlt1_chain *chain)
+{
+    if (chain != NULL) {
+        slc_velo_chain_close(chain->velo);
+        slc_ut_decoder_close(chain->ut);
+        slc_scifi_decoder_close(chain->scifi);
+        slc_muon_decoder_close(chain->muon);
+        free(chain->found);
+        free(chain->used);
+        free(chain);
+    }
+}
+
+/* ---- room --------------------------------------------------------------------------------------- */
+
+/* Hits at most: of all events, and of the largest. */
+typedef struct bounds {
+    size_t ut, scifi, muon, largest_ut, largest_scifi;
+} bounds;
+
+static void count_hits(slc_hlt1_chain *chain, const slc_batch *batch, bounds *to)
+{
+    memset(to, 0, sizeof *to);
+    for (uint32_t e = 0; e < batch->n_events; e++) {
+        size_t ut = 0, scifi = 0;
+        slc_hlt1_banks_find(batch, e, &chain->banks, NULL);
+        for (size_t i = 0; i < chain->banks.of[SLC_HLT1_UT].n; i++) {
+            ut += slc_ut_bank_bound(&chain->banks.of[SLC_HLT1_UT].bank[i]);
+        }
+        for (size_t i = 0; i < chain->banks.of[SLC_HLT1_SCIFI].n; i++) {
+            scifi += slc_scifi_bank_bound(&chain->banks.of[SLC_HLT1_SCIFI].bank[i]);
+        }
+        for (size_t i = 0; i < chain->banks.of[SLC_HLT1_MUON].n; i++) {
+            to->muon += slc_muon_bank_bound(chain->muon, &chain->banks.of[SLC_HLT1_MUON].bank[i]);
+        }
+        to->ut += ut;
+        to->scifi += scifi;
+        to->largest_ut = ut > to->largest_ut ? ut : to->largest_ut;
+        to->largest_scifi = scifi > to->largest_scifi ? scifi : to->largest_scifi;
+    }
+}
+
+static slc_status reserve_work(slc_hlt1_chain *chain, const bounds *n, size_t tracks)
+{
+    slc_status status = slc_ut_decoder_reserve(chain->ut, n->largest_ut);
+    status = status == SLC_OK ? slc_scifi_decoder_reserve(chain->scifi, n->largest_scifi) : status;
+    if (status == SLC_OK && tracks > chain->found_capacity) {
+        free(chain->found);
+        chain->found = malloc(tracks * sizeof *chain->found);
+        chain->found_capacity = chain->found != NULL ? tracks : 0;
+        status = chain->found != NULL ? SLC_OK : SLC_ERR_MEMORY;
+    }
+    if (status == SLC_OK && n->largest_scifi > chain->used_capacity) {
+        free(chain->used);
+        chain->used = malloc(n->largest_scifi);
+        chain->used_capacity = chain->used != NULL ? n->largest_scifi : 0;
+        status = chain->used != NULL ? SLC_OK : SLC_ERR_MEMORY;
+    }
+    return status;
+}
+
+slc_status slc_hlt1_chain_reserve(slc_hlt1_chain *chain, const slc_batch *batch, slc_hlt1_result *result,
+                                  slc_error *error)
+{
+    slc_status status = slc_velo_chain_reserve(chain->velo, batch, &result->velo, error);
+    if (status != SLC_OK) {
+        return status;
+    }
+    bounds n;
+    count_hits(chain, batch, &n);
+    const uint32_t events = batch->n_events;
+    const size_t tracks = result->velo.tracks.head.capacity;
+    const struct {
+        const slc_schema *schema;
+        void *collection;
+        size_t rows;
+    } rooms[] = {
+        {&slc_ut_hits_schema, &result->ut, n.ut},
+        {&slc_scifi_hits_schema, &result->scifi, n.scifi},
+        {&slc_muon_hits_schema, &result->muon, n.muon},
+        {&slc_hlt1_upstream_schema, &result->upstream, tracks},
+        {&slc_hlt1_track_hits_schema, &result->upstream_hits, (size_t)SLC_UT_LAYERS * tracks},
+        {&slc_hlt1_long_schema, &result->long_tracks, tracks},
+        {&slc_hlt1_track_hits_schema, &result->long_hits, (size_t)SLC_SCIFI_LAYERS * tracks},
+        {&slc_muon_ids_schema, &result->muons, tracks},
+    };
+    for (size_t i = 0; i < sizeof rooms / sizeof *rooms && status == SLC_OK; i++) {
+        status = slc_columns_reserve(rooms[i].schema, rooms[i].collection, rooms[i].rows, events);
+    }
+    status = status == SLC_OK ? reserve_work(chain, &n, tracks) : status;
+    return status == SLC_OK
+               ? SLC_OK
+               : slc_fail(error, status, "HLT1: no room for a batch: %s", slc_status_name(status));
+}
+
+/* ---- running ------------------------------------------------------------------------------------ */
+
+static void reset(slc_hlt1_result *result)
+{
+    slc_columns_reset(&result->ut);
+    slc_columns_reset(&result->scifi);
+    slc_columns_reset(&result->muon);
+    slc_columns_reset(&result->upstream);
+    slc_columns_reset(&result->upstream_hits);
+    slc_columns_reset(&result->long_tracks);
+    slc_columns_reset(&result->long_hits);
+    slc_columns_reset(&result->muons);
+    slc_faults_reset(&result->faults);
+    memset(result->seconds, 0, sizeof result->seconds);
+}
+
+static void decode(slc_hlt1_chain *chain, const slc_batch *batch, uint32_t e, slc_hlt1_result *result)
+{
+    const uint64_t event = batch->first_event + e;
+    const bool cut = result->velo.n_gec_events > 0 && result->velo.cuts.cut[e] != 0;
+    if (cut) {
+        memset(&chain->banks, 0, sizeof chain->banks);
+    } else {
+        slc_hlt1_banks_find(batch, e, &chain->banks, &result->faults);
+    }
+    slc_ut_decode(chain->ut, chain->banks.of[SLC_HLT1_UT].bank, chain->banks.of[SLC_HLT1_UT].n, event,
+                  &result->ut, &result->faults);
+    slc_scifi_decode(chain->scifi, chain->banks.of[SLC_HLT1_SCIFI].bank, chain->banks.of[SLC_HLT1_SCIFI].n,
+                     event, &result->scifi, &result->faults);
+    slc_muon_decode(chain->muon, chain->banks.of[SLC_HLT1_MUON].bank, chain->banks.of[SLC_HLT1_MUON].n, event,
+                    &result->muon, &result->faults);
+}
+
+/* Of the long tracks of the event, which is ended: rows `first` on. */
+static void identify(slc_hlt1_chain *chain, uint32_t e, size_t first, slc_hlt1_result *result)
+{
+    const double began = slc_clock_seconds();
+    const slc_hlt1_long *tracks = &result->long_tracks;
+    const slc_muon_states states = {tracks->x_mm + first,     tracks->y_mm + first, tracks->z_mm + first,
+                                    tracks->tx + first,       tracks->ty + first,   tracks->q_over_p + first,
+                                    tracks->head.size - first};
+    if (chain->geometry->muon->has_field_of_interest) {
+        slc_muon_identify(chain->geometry->muon, &result->muon, result->muon.head.event_offset[e],
+                          result->muon.head.event_offset[e + 1], &states, &result->muons);
+    }
+    slc_columns_end_event(&result->muons);
+    result->seconds[SLC_HLT1_STAGE_MUON] += slc_clock_seconds() - began;
+}
+
+static void search(slc_hlt1_chain *chain, uint32_t e, slc_hlt1_result *result)
+{
+    slc_hlt1_event event;
+    const double began = slc_clock_seconds();
+    const size_t first = result->upstream.head.size, first_long = result->long_tracks.head.size;
+    slc_hlt1_event_view(chain->geometry, result, e, &event);
+    slc_hlt1_upstream_run(&chain->config.upstream, &event, &result->upstream, &result->upstream_hits);
+    const double found = slc_clock_seconds();
+    slc_hlt1_forward_run(&chain->config.forward, &chain->forward, &event, &result->upstream, first,
+                         (uint32_t)(result->upstream.head.size - first), chain->found, chain->used,
+                         &result->long_tracks, &result->long_hits);
+    slc_columns_end_event(&result->long_tracks);
+    slc_columns_end_event(&result->long_hits);
+    result->seconds[SLC_HLT1_STAGE_UPSTREAM] += found - began;
+    result->seconds[SLC_HLT1_STAGE_FORWARD] += slc_clock_seconds() - found;
+    identify(chain, e, first_long, result);
+}
+
+slc_status slc_hlt1_chain_run(slc_hlt1_chain *chain, const slc_batch *batch, slc_hlt1_result *result,
+                              slc_error *error)
+{
+    reset(result);
+    double began = slc_clock_seconds();
+    const slc_status status = slc_velo_chain_run(chain->velo, batch, &result->velo, error);
+    if (status != SLC_OK) {
+        return status;
+    }
+    double now = slc_clock_seconds();
+    result->seconds[SLC_HLT1_STAGE_VELO] = now - began;
+    for (uint32_t e = 0; e < batch->n_events; e++) {
+        began = slc_clock_seconds();
+        decode(chain, batch, e, result);
+        now = slc_clock_seconds();
+        result->seconds[SLC_HLT1_STAGE_HITS] += now - began;
+        search(chain, e, result);
+    }
+    if (chain->config.strict && slc_faults_total(&result->faults) > 0) {
+        const slc_fault *first = &result->faults.kept[0];
+        return slc_fail(error, SLC_ERR_STRICT, "event %llu, source %d, offset %llu: %s",
+                        (unsigned long long)first->event, (int)first->module,
+                        (unsigned long long)first->offset, slc_fault_text(first->code));
+    }
+    return SLC_OK;
+}
+
+/* ---- the result --------------------------------------------------------------------------------- */
+
+/* By the names that they have in files. */
+static const struct result_part {
+    const char *name;
+    const slc_schema *schema;
+    size_t member;
+} parts[] = {
+    {"ut_hits", &slc_ut_hits_schema, offsetof(slc_hlt1_result, ut)},
+    {"scifi_hits", &slc_scifi_hits_schema, offsetof(slc_hlt1_result, scifi)},
+    {"muon_hits", &slc_muon_hits_schema, offsetof(slc_hlt1_result, muon)},
+    {"upstream_tracks", &slc_hlt1_upstream_schema, offsetof(slc_hlt1_result, upstream)},
+    {"upstream_hits", &slc_hlt1_track_hits_schema, offsetof(slc_hlt1_result, upstream_hits)},
+    {"long_tracks", &slc_hlt1_long_schema, offsetof(slc_hlt1_result, long_tracks)},
+    {"long_hits", &slc_hlt1_track_hits_schema, offsetof(slc_hlt1_result, long_hits)},
+    {"muons", &slc_muon_ids_schema, offsetof(slc_hlt1_result, muons)},
+};
+enum { N_PARTS = sizeof parts / sizeof *parts };
+
+void slc_hlt1_result_clear(slc_hlt1_result *result)
+{
+    slc_velo_result_clear(&result->velo);
+    for (size_t i = 0; i < N_PARTS; i++) {
+        slc_columns_clear(parts[i].schema, (char *)result + parts[i].member);
+    }
+    memset(result, 0, sizeof *result);
+}
+
+uint64_t slc_hlt1_result_checksum(const slc_hlt1_result *result, uint64_t before)
+{
+    slc_checksum_part summed[N_PARTS];
+    for (size_t i = 0; i < N_PARTS; i++) {
+        summed[i] = (slc_checksum_part){parts[i].name, parts[i].schema,
+                                        (const char *)result + parts[i].member};
+    }
+    return slc_checksum_events(summed, N_PARTS, before) + slc_velo_result_checksum(&result->velo, before);
+}

@@ -1,0 +1,41 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Upstream tracks to long tracks. The UT's momentum says where the SciFi is crossed; three hits of x layers,
+ * one a station, that point to the VELO's line in the middle of the magnet are a curve, along which the other
+ * layers are looked at. After LHCb's Allen ("Looking Forward"), but with hits shared by several tracks
+ * judged.
+ */
+#ifndef SLUICE_HLT1_FORWARD_H
+#define SLUICE_HLT1_FORWARD_H
+
+#include "hlt1/hlt1_event.h"
+
+/* Where states of long tracks are, behind the SciFi; where its curves are counted from. */
+#define SLC_HLT1_LONG_Z_MM  9410.0f
+#define SLC_HLT1_SCIFI_Z_MM 8520.0f
+#define SLC_SCIFI_DZDY      0.003601f
+
+/* Polynomials of forward_params.txt in the way of the search, made once. */
+typedef struct slc_hlt1_forward_tables {
+    const slc_hlt1_forward_params *params;
+    float polarity;
+    float dxdy[SLC_SCIFI_LAYERS];
+} slc_hlt1_forward_tables;
+void slc_hlt1_forward_tables_make(const slc_hlt1_geometry *geometry, slc_hlt1_forward_tables *tables);
+
+/* A track that was found: hits by layer (row in the event, -1 where there is none), and the curve x = c + b d
+ * + a d² (1 + cubic d), y = y0 + ty d with d = z - SLC_HLT1_SCIFI_Z_MM. */
+typedef struct slc_hlt1_forward_track {
+    int32_t hit[SLC_SCIFI_LAYERS];
+    uint32_t n;
+    float a, b, c, cubic, y0, ty, quality;
+} slc_hlt1_forward_track;
+
+/* Appends the event's long tracks and their hits; the event is not ended. `first` and `n` are the rows of the
+ * event's upstream tracks. `found`: room for n tracks; `used`: a byte for each hit of the SciFi. */
+void slc_hlt1_forward_run(const slc_hlt1_forward_config *config, const slc_hlt1_forward_tables *tables,
+                          const slc_hlt1_event *event, const slc_hlt1_upstream *upstream, size_t first,
+                          uint32_t n, slc_hlt1_forward_track *found, uint8_t *used, slc_hlt1_long *tracks,
+                          slc_hlt1_track_hits *hits);
+
+#endif

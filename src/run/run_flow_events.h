@@ -1,0 +1,31 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Inside the flow: inputs of files of events, which several chains read alike. */
+#ifndef SLUICE_RUN_FLOW_EVENTS_H
+#define SLUICE_RUN_FLOW_EVENTS_H
+
+#include "io/io_deferred.h"
+
+#include <sluice/run_flow.h>
+
+typedef struct slc_flow_events {
+    slc_io_source *source;
+    slc_io_losses losses; /* of batches that are handed out */
+    slc_io_totals before; /* what is before the part that is read */
+    bool raw;
+    const slc_flow_velo_setup *velo;
+} slc_flow_events;
+
+/* An input of raw events, or of hits. Of the VELO's inputs the reader refuses what is none; CMS's are told by
+ * `cms`. */
+slc_status slc_flow_events_open(const slc_flow_config *config, const char *path, bool cms, void **input,
+                                slc_error *error);
+void slc_flow_events_close(void *input);
+/* `deferred` NULL: all at once. */
+slc_status slc_flow_events_read(const slc_flow_events *in, const slc_flow_config *config, slc_flow_item *item,
+                                slc_io_deferred *deferred, slc_error *error);
+/* The end of an input, in order: what is settled now is all that reading has come to. */
+void slc_flow_events_settle(void *input, slc_flow_item *item);
+/* Faults of events that come after so many lost ones. */
+void slc_flow_events_renumber(slc_faults *faults, uint64_t lost);
+
+#endif
