@@ -12,8 +12,8 @@
 static const slc_cli_option table[] = {
     {"geometry", 0, NEEDED | INPUT(O, geometry), "FOLDER",
      "LHCb's geometry and tables: velo_geometry.bin, ut_boards.bin ..."},
-    {"settings", 0, CHOICE(O, settings, WORDS("standard", "loose", "full")), "WHICH",
-     "of the searches: standard (the default), loose or full"},
+    {"settings", 0, CHOICE(O, settings, WORDS("standard", "loose")), "WHICH",
+     "of the searches: standard (the default) or loose"},
     {"fast", 0, FLAG(O, fast), NULL, "tracks of the VELO by a single pass (sluice velo --fast)"},
     {"gec-ut-scifi", 0, COUNT(O, gec, 0, UINT32_MAX), "N",
      "events with more clusters in UT and SciFi are left out (LHCb: 9750); 0, the default: none"},
@@ -38,7 +38,7 @@ static void defaults(void *options)
 
 const char *slc_hlt1_settings_name(int settings)
 {
-    static const char *const names[] = {"standard", "loose", "full"};
+    static const char *const names[] = {"standard", "loose"};
     return names[settings];
 }
 
@@ -216,13 +216,12 @@ const slc_cli_command slc_cmd_hlt1 = {
     .operands = "INPUT...",
     .summary = "reconstruct tracks of all of LHCb's trackers, as its first trigger level does",
     .description =
-        "Reads raw events of LHCb (MDF, MEP), decodes VELO, UT, SciFi and muon stations, finds tracks of the "
-        "VELO, of VELO\n"
-        "and UT (upstream) and through the magnet to the SciFi (long), with momentum. '-' is standard "
-        "input.\n"
-        "Groups of --output: hits, tracks, track_hits, states_beam, states_end, primaries; ut_hits, "
-        "scifi_hits, muon_hits,\n"
-        "upstream_tracks, upstream_hits, long_tracks, long_hits, muons.\n",
+        "Reads raw events of LHCb (MDF, MEP), decodes VELO, UT, SciFi and muon stations, finds tracks of "
+        "the\n"
+        "VELO, of VELO and UT (upstream) and through the magnet to the SciFi (long), with momentum.\n"
+        "'-' is standard input.\n"
+        "Groups of --output: hits, tracks, track_hits, states_beam, states_end, primaries, ut_hits,\n"
+        "scifi_hits, muon_hits, upstream_tracks, upstream_hits, long_tracks, long_hits, muons.\n",
     .options = table,
     .n_options = sizeof table / sizeof table[0],
     .min_operands = 1,

@@ -93,7 +93,6 @@ static const slc_cli_field seconds[] = {{"velo", TOTAL(seconds[SLC_HLT1_STAGE_VE
                                         {"hits", TOTAL(seconds[SLC_HLT1_STAGE_HITS])},
                                         {"upstream", TOTAL(seconds[SLC_HLT1_STAGE_UPSTREAM])},
                                         {"forward", TOTAL(seconds[SLC_HLT1_STAGE_FORWARD])},
-                                        {"match", TOTAL(seconds[SLC_HLT1_STAGE_MATCH])},
                                         {"muon", TOTAL(seconds[SLC_HLT1_STAGE_MUON])},
                                         {"total", TOTAL(seconds_total)}};
 

@@ -21,7 +21,6 @@ typedef struct slc_hlt1_upstream_config {
     float max_slope_difference;        /* of a pair of hits from the VELO's dx/dz */
     float max_distance_mm;             /* of the third and fourth hit from the pair's line */
     float min_discriminant;            /* of momentum and chi2; smaller: more, and more wrong tracks */
-    uint32_t max_pairs;                /* of a VELO track, those with the smallest chi2, at most 64 */
     uint32_t max_tracks;               /* of an event; of more, the rest is not looked for: a fault */
 } slc_hlt1_upstream_config;
 
@@ -34,28 +33,20 @@ typedef struct slc_hlt1_forward_config {
         max_shared; /* of two tracks that share a larger fraction of hits in the SciFi the better one stays */
 } slc_hlt1_forward_config;
 
-/* Tracks of the SciFi alone that are matched to what the VELO has left. */
-typedef struct slc_hlt1_match_config {
-    bool on;
-    float max_quality;
-} slc_hlt1_match_config;
-
 typedef struct slc_hlt1_config {
     size_t size; /* set by slc_hlt1_config_default */
     const slc_velo_config
         *velo; /* of the VELO's chain, whose exec and beam line are set here; NULL: default */
     slc_hlt1_upstream_config upstream;
     slc_hlt1_forward_config forward;
-    slc_hlt1_match_config match;
     bool strict;   /* the first fault is an error (SLC_ERR_STRICT) */
     slc_exec exec; /* of which the target counts: a chain is of one thread */
 } slc_hlt1_config;
 SLC_API void slc_hlt1_config_default(slc_hlt1_config *config, size_t size);
 #define slc_hlt1_config_default(config) slc_hlt1_config_default(config, sizeof *(config))
 
-/* A named set of settings in place of those of upstream, forward and match. "standard": the default. "loose":
- * softer tracks, more of them wrong. "full": loose, and tracks of the SciFi matched to those of the VELO that
- * are left. SLC_ERR_USAGE for another name. */
+/* A named set of settings in place of those of upstream and forward. "standard": the default. "loose":
+ * softer tracks, and more of them. SLC_ERR_USAGE for another name. */
 SLC_API slc_status slc_hlt1_config_preset(slc_hlt1_config *config, const char *name, slc_error *error);
 
 /* The stages whose time is taken; the VELO's are its own. */
@@ -64,7 +55,6 @@ typedef enum slc_hlt1_stage {
     SLC_HLT1_STAGE_HITS, /* from bytes to hits beyond the VELO */
     SLC_HLT1_STAGE_UPSTREAM,
     SLC_HLT1_STAGE_FORWARD,
-    SLC_HLT1_STAGE_MATCH,
     SLC_HLT1_STAGE_MUON, /* which tracks are muons */
     SLC_HLT1_STAGES
 } slc_hlt1_stage;

@@ -18,7 +18,6 @@ static void hlt1_config_default(slc_hlt1_config *config)
                                                   .max_slope_difference = 0.018f,
                                                   .max_distance_mm = 0.8f,
                                                   .min_discriminant = -0.5f,
-                                                  .max_pairs = 64,
                                                   .max_tracks = 400};
     config->forward = (slc_hlt1_forward_config){
         .max_hits = 32, .max_triplets = 12, .max_quality = 0.5f, .max_shared = 0.5f};
@@ -29,20 +28,18 @@ slc_status slc_hlt1_config_preset(slc_hlt1_config *config, const char *name, slc
 {
     slc_hlt1_config fresh;
     hlt1_config_default(&fresh);
-    const bool loose = strcmp(name, "loose") == 0, full = strcmp(name, "full") == 0;
-    if (!loose && !full && strcmp(name, "standard") != 0) {
-        return slc_fail(error, SLC_ERR_USAGE, "settings %s: standard, loose and full are known", name);
+    const bool loose = strcmp(name, "loose") == 0;
+    if (!loose && strcmp(name, "standard") != 0) {
+        return slc_fail(error, SLC_ERR_USAGE, "settings %s: standard and loose are known", name);
     }
-    if (loose || full) {
+    if (loose) {
         fresh.upstream.window_pt_mev = 200;
         fresh.upstream.least_pt_mev = 250;
         fresh.forward.max_hits = 48;
         fresh.forward.max_triplets = 16;
     }
-    fresh.match.on = full;
     config->upstream = fresh.upstream;
     config->forward = fresh.forward;
-    config->match = fresh.match;
     return SLC_OK;
 }
 
@@ -65,7 +62,6 @@ slc_status slc_hlt1_config_check(const slc_hlt1_config *config, slc_error *error
                    {"upstream.max_slope_difference", u->max_slope_difference, 0, 1},
                    {"upstream.max_distance_mm", u->max_distance_mm, 0, 100},
                    {"upstream.min_discriminant", u->min_discriminant, -100, 100},
-                   {"upstream.max_pairs", (float)u->max_pairs, 1, 64},
                    {"upstream.max_tracks", (float)u->max_tracks, 1, 1 << 20},
                    {"forward.max_hits", (float)f->max_hits, 1, 64},
                    {"forward.max_triplets", (float)f->max_triplets, 1, 32},

@@ -8,7 +8,7 @@
 #include <math.h>
 #include <string.h>
 
-enum { MAX_WINDOW = 64, MAX_PAIRS = 64, NO_HIT = -1 };
+enum { MAX_WINDOW = 64, NO_HIT = -1 };
 
 static const float window_deflection = 4.0212e-5f; /* 1/(mm · MeV) */
 static const float y_tolerance_mm = 0.5f, y_tolerance_slope = 0.08f;
@@ -147,7 +147,7 @@ static bool is_better(const candidate *a, const candidate *b)
 
 /* Pairs of two layers, and what the two others have near their line. */
 static void try_pairs(const slc_hlt1_upstream_config *config, const line *l, const window *w,
-                      const int layers[SLC_UT_LAYERS], uint32_t *n_pairs, candidate *best)
+                      const int layers[SLC_UT_LAYERS], candidate *best)
 {
     const window *first = &w[layers[0]], *second = &w[layers[1]];
     for (uint32_t i = 0; i < first->n; i++) {
@@ -169,7 +169,6 @@ static void try_pairs(const slc_hlt1_upstream_config *config, const line *l, con
             if (c.chi2 < max_kick_chi2 && is_better(&c, best)) {
                 *best = c;
             }
-            (*n_pairs)++;
         }
     }
 }
@@ -296,17 +295,16 @@ static bool find_track(const slc_hlt1_upstream_config *config, const slc_hlt1_ev
                        window *w, candidate *best, fitted *f)
 {
     static const int forward[SLC_UT_LAYERS] = {0, 2, 1, 3}, backward[SLC_UT_LAYERS] = {3, 1, 2, 0};
-    uint32_t n_pairs = 0;
     for (uint32_t k = 0; k < SLC_UT_LAYERS; k++) {
         find_window(event, l, k, &w[k]);
     }
     best->n = 0;
     best->chi2 = max_kick_chi2;
     if (w[0].n > 0 && w[2].n > 0) {
-        try_pairs(config, l, w, forward, &n_pairs, best);
+        try_pairs(config, l, w, forward, best);
     }
     if (best->n < SLC_UT_LAYERS && w[3].n > 0 && w[1].n > 0) {
-        try_pairs(config, l, w, backward, &n_pairs, best);
+        try_pairs(config, l, w, backward, best);
     }
     if (best->n == 0) {
         return false;

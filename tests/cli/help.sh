@@ -15,6 +15,7 @@ commands:
   velo             reconstruct tracks in LHCb's pixel vertex detector
   label            label the connected components of images
   cluster          cluster lists of pixels
+  hlt1             reconstruct tracks of all of LHCb's trackers, as its first trigger level does
   cms              find clusters in CMS's pixel detector
   convert          convert LHCb raw events: MDF, multi-event packets
   join             join the results of the parts of a run
@@ -78,7 +79,7 @@ man_options() {
         "$source/docs/sluice.1" | grep -o 'Fl Fl [a-z0-9-]*' | sed 's/Fl Fl //' | sort
 }
 
-for command in velo label cluster cms "pet acquire" "pet run" "pet convert" "pet sort" "pet coincidences" "pet list" "pet calibrate" "pet check" "pet look" "simulate velo" "simulate image" "simulate pixels" "simulate cms" "simulate pet" info version bench "bench label" "bench volume" "bench cluster" "bench velo" "bench cms" "bench pet" "bench gpu"; do
+for command in velo label cluster hlt1 cms "pet acquire" "pet run" "pet convert" "pet sort" "pet coincidences" "pet list" "pet calibrate" "pet check" "pet look" "simulate velo" "simulate image" "simulate pixels" "simulate cms" "simulate pet" info version bench "bench label" "bench volume" "bench cluster" "bench velo" "bench cms" "bench pet" "bench gpu"; do
     run $command --help
     want 0
     want_silent

@@ -1,0 +1,87 @@
+#!/usr/bin/env bash
+# SPDX-License-Identifier: Apache-2.0
+# LHCb's ten events through `sluice hlt1`: counts of LHCb's own decoders, efficiencies no worse than those of its Allen, one checksum for
+# threads and batches, results in a file; damage, wrong folders, wrong inputs.
+. "$(dirname "$0")/common.sh" "$@"
+need_data lhcb_hlt1/MiniBrunel_2018_MinBias_FTv4_DIGI_truth.mdf
+folder=$data/lhcb_hlt1
+ten=$folder/MiniBrunel_2018_MinBias_FTv4_DIGI_truth.mdf
+
+run hlt1 "$ten" --geometry "$folder" --truth --json -q -o one.h5
+want 0
+want_silent
+cp out one.json
+equal "UT hits" "$(key out "o['ut_hits']")" "[2108, 780, 835, 969, 1170, 433, 1707, 1132, 1803, 1931]"
+equal "SciFi clusters" "$(key out "o['scifi_clusters']")" "[7187, 2442, 2726, 3344, 4078, 2423, 4706, 4465, 5270, 5787]"
+equal "muon hits" "$(key out "o['muon_hits']")" "[548, 48, 210, 303, 236, 85, 261, 153, 299, 378]"
+equal "UT ids of the truth" "$(key out "o['truth']['ut_ids_found'], o['truth']['ut_ids']")" "(12440, 12440)"
+equal "SciFi ids of the truth" "$(key out "o['truth']['scifi_ids_found'], o['truth']['scifi_ids']")" "(40253, 40253)"
+# Allen on the same events: 51.7, 71.1, 51.6, 63.9, 88.6 %, ghosts 4.1 and 3.6 % (trigger).
+cat >numbers.py <<'PYTHON'
+import json
+for name, low in (("one.json", dict(velo_ut=52, velo_ut_p5=71.5, long=53, long_p5=66, long_p5_pt1=90)),
+                  ("loose.json", dict(velo_ut=65, velo_ut_p5=85, long=68, long_p5=80, long_p5_pt1=92))):
+    truth = json.load(open(name))["truth"]
+    n = dict(velo_ut=957, velo_ut_p5=501, long=634, long_p5=416, long_p5_pt1=88)
+    for k, least in low.items():
+        c = truth["categories"][k + "_eta25"]
+        assert c["reconstructible"] == n[k], (name, k, c)
+        assert 100 * c["efficiency"] >= least, (name, k, c)
+    assert truth["ghost_rate"] < .055 and truth["trigger_ghost_rate"] < .037, (name, truth["ghost_rate"], truth["trigger_ghost_rate"])
+    assert 0 < truth["momentum"]["sigma68"] < .0085 and abs(truth["momentum"]["median"]) < .002, (name, truth["momentum"])
+PYTHON
+for how in "--threads 2 --batch 3" "--threads 2 --batch 1" "--threads 1 --batch 10"; do
+    run hlt1 "$ten" --geometry "$folder" --truth --json -q $how
+    want 0
+    equal "checksum, $how" "$(key out "o['checksum']")" "$(key one.json "o['checksum']")"
+    equal "truth, $how" "$(key out "o['truth']['categories']")" "$(key one.json "o['truth']['categories']")"
+done
+run hlt1 "$ten" --geometry "$folder" --truth --json -q --settings loose
+want 0
+cp out loose.json
+python3 numbers.py || fail "efficiencies"
+equal "rows in the file" "$(h5dump -H -d /long_tracks/q_over_p one.h5 | grep -o 'SIMPLE { ( [0-9]*' | grep -o '[0-9]*')" "$(key one.json "sum(o['long_tracks'])")"
+
+# A bank of the UT with a count beyond its end, and one of the SciFi of an unknown version: they alone are lost.
+python3 - "$ten" <<'PYTHON' || fail "no damage made"
+import struct, sys
+data, done = bytearray(open(sys.argv[1], "rb").read()), set()
+size, = struct.unpack_from("<I", data, 0)
+p = 48
+while p < size and len(done) < 2:
+    magic, length, kind, version = struct.unpack_from("<HHBB", data, p)
+    if kind == 66 and kind not in done and length > 40:
+        struct.pack_into("<H", data, p + 8, 60000); done.add(kind)
+    if kind == 64 and kind not in done and length > 40:
+        data[p + 5] = 99; done.add(kind)
+    p += (length + 3) // 4 * 4
+open("damaged.mdf", "wb").write(data)
+PYTHON
+run hlt1 damaged.mdf --geometry "$folder" --json -q --no-checksum
+want 0
+equal "damage" "$(key out "o['faults']")" "{'bank_version': 1, 'bank_length': 1}"
+equal "other events" "$(key out "o['ut_hits'][1:] + o['scifi_clusters'][1:]")" "$(key one.json "o['ut_hits'][1:] + o['scifi_clusters'][1:]")"
+equal "what is left" "$(key out "2000 < o['ut_hits'][0] < 2108 and 7000 < o['scifi_clusters'][0] < 7187")" True
+grep -q "bank" err || fail "the damage was not told: $(cat err)"
+run hlt1 damaged.mdf --geometry "$folder" --json -q --no-checksum --strict
+want 1
+
+mkdir broken
+cp "$folder"/*.bin "$folder"/forward_params.txt broken
+chmod u+w broken/*
+truncate -s 100 broken/scifi_geometry.bin
+run hlt1 "$ten" --geometry broken
+want 1
+grep -q "broken/scifi_geometry.bin: " err || fail "which file was not told: $(cat err)"
+rm broken/ut_boards.bin
+run hlt1 "$ten" --geometry broken
+want 1
+grep -q "broken/ut_boards.bin" err || fail "which file was not told: $(cat err)"
+run hlt1 "$ten"
+want 2
+run simulate velo --events 2 --seed 1 -q -o velo.mdf
+want 0
+run hlt1 velo.mdf --geometry "$folder" -q
+want 1
+grep -q "has a hit of the UT" err || fail "a missing detector was not told: $(cat err)"
+passed

@@ -1,0 +1,2 @@
+# SPDX-License-Identifier: Apache-2.0
+sluice_test(test_hlt1_decode "stages;data" test_hlt1_decode.c oracle/hlt1_decode_oracle.c support/support.c)
