@@ -16,7 +16,7 @@ static const slc_cli_option table[] = {
      "of the searches: standard (the default) or loose"},
     {"fast", 0, FLAG(O, fast), NULL, "tracks of the VELO by a single pass (sluice velo --fast)"},
     {"gec-ut-scifi", 0, COUNT(O, gec, 0, UINT32_MAX), "N",
-     "events with more clusters in UT and SciFi are left out (LHCb: 9750); 0, the default: none"},
+     "leave out events with more clusters in UT and SciFi; 0: none"},
     {"truth", 0, FLAG(O, truth), NULL, "compare with simulation truth: efficiencies, ghosts, momentum"},
     {"strict", 0, FLAG(O, strict), NULL, "the first fault in the data ends the run; no result is written"},
     {"no-checksum", 0, FLAG(O, no_checksum), NULL, "do not verify the records' checksums"},
@@ -214,7 +214,7 @@ static int act(const slc_cli_call *call)
 const slc_cli_command slc_cmd_hlt1 = {
     .name = "hlt1",
     .operands = "INPUT...",
-    .summary = "reconstruct tracks of all of LHCb's trackers, as its first trigger level does",
+    .summary = "reconstruct tracks through all of LHCb's trackers",
     .description =
         "Reads raw events of LHCb (MDF, MEP), decodes VELO, UT, SciFi and muon stations, finds tracks of "
         "the\n"

@@ -15,7 +15,7 @@ commands:
   velo             reconstruct tracks in LHCb's pixel vertex detector
   label            label the connected components of images
   cluster          cluster lists of pixels
-  hlt1             reconstruct tracks of all of LHCb's trackers, as its first trigger level does
+  hlt1             reconstruct tracks through all of LHCb's trackers
   cms              find clusters in CMS's pixel detector
   convert          convert LHCb raw events: MDF, multi-event packets
   join             join the results of the parts of a run
