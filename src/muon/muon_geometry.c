@@ -65,6 +65,7 @@ static slc_status take_count(reader *in, const char *what, uint64_t want, uint64
 {
     const size_t at = in->at;
     const uint8_t *count = take(in, 1, 8);
+    *n = 0;
     if (count == NULL) {
         return wrong(in, at, "the file ends where a count of %s must be", what);
     }
@@ -167,7 +168,9 @@ static slc_status read_table(reader *in, uint32_t which, table *t)
     status = status == SLC_OK ? check_floats(in, "sizeX", t->size_x, t->n_sizes, true) : status;
     status = status == SLC_OK ? take_counted(in, "sizeY", 0, 4, &n_sizes_y, &t->size_y) : status;
     status = status == SLC_OK ? check_floats(in, "sizeY", t->size_y, n_sizes_y, true) : status;
-    t->n_sizes = status == SLC_OK && n_sizes_y < t->n_sizes ? n_sizes_y : t->n_sizes;
+    if (status == SLC_OK && n_sizes_y < t->n_sizes) {
+        t->n_sizes = n_sizes_y;
+    }
     status = status == SLC_OK ? read_grid(in, "offset", UINT32_MAX, t->offset) : status;
     status = status == SLC_OK ? take_count(in, "stations", SLC_MUON_STATIONS, &n) : status;
     for (uint32_t s = 0; status == SLC_OK && s < SLC_MUON_STATIONS; s++) {
