@@ -17,6 +17,8 @@
 #include <unistd.h>
 
 static FILE *talk; /* NULL: standard error */
+static void (*also)(void *context, const char *line);
+static void *also_context;
 static bool line_is_shown;
 static atomic_int caught; /* threads look at it, too: without locks, so that a handler may set it */
 static atomic_bool cut;   /* reading was ended for it */
@@ -29,6 +31,12 @@ static struct {
     ino_t number;
 } pipes[MAX_PIPES];
 static int n_pipes;
+
+void slc_cli_talk_also(void (*to)(void *context, const char *line), void *context)
+{
+    also = to;
+    also_context = context;
+}
 
 FILE *slc_cli_talk(void)
 {
@@ -61,6 +69,13 @@ void slc_cli_say(const char *command, const char *format, ...)
     (void)vfprintf(to, format, arguments);
     (void)fputc('\n', to);
     va_end(arguments);
+    if (also != NULL) {
+        char line[512];
+        va_start(arguments, format);
+        (void)vsnprintf(line, sizeof line, format, arguments);
+        va_end(arguments);
+        also(also_context, line);
+    }
 }
 
 void slc_cli_progress_begin(slc_cli_progress *progress, const char *command, bool quiet)

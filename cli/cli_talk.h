@@ -18,6 +18,9 @@ __attribute__((format(printf, 2, 3)))
 #endif
 void slc_cli_say(const char *command, const char *format, ...);
 
+/* Lines are given to `also`, too, without the command's name; NULL: no more. */
+void slc_cli_talk_also(void (*also)(void *context, const char *line), void *context);
+
 /* Where all that is said goes: standard error, or what a program of several processes has chosen, of which
  * one alone says what concerns all. */
 FILE *slc_cli_talk(void);

@@ -246,7 +246,9 @@ static int act(const slc_cli_call *call)
         return printed;
     }
     int status = slc_cli_part_choose(&slc_cmd_velo, job->options, &job->options->part);
+    status = status == SLC_CLI_GO_ON ? slc_velo_page_open(job, call) : status;
     status = status == SLC_CLI_GO_ON ? process(job, call->n, call->operands, call->command_line) : status;
+    slc_velo_page_close(job, status);
     slc_cli_part_clear(&job->options->part);
     slc_velo_job_clear(job);
     free(job);

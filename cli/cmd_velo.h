@@ -10,6 +10,7 @@
  * cmd_velo_gec.c  what the global event cut leaves out
  * cmd_velo_identity.c  which event is which: run, number, place in its input
  * cmd_velo_monitor.c   what a shifter looks at
+ * cmd_velo_page.c  the live page
  * cmd_velo_residuals.c  residuals and normal equations, for alignment
  * cmd_velo_select.c  which events a selection accepts
  * cmd_velo_time.c going through the events again for measuring, and where the time went
@@ -21,6 +22,7 @@
 #include "cli_options.h"
 #include "cli_part.h"
 #include "cli_results.h"
+#include "cli_serve.h"
 #include "cli_talk.h"
 #include "cli_tree.h"
 #include "cmd_velo_select.h"
@@ -40,12 +42,13 @@ typedef struct slc_velo_options {
     uint64_t batch, threads, repeat, warmup;
     int preset, bind;
     slc_cli_part part;
+    slc_cli_serve serve;
     bool fast, print_config, truth, impacts, strict, json, quiet, timing, no_checksum, decision_bank,
         monitor_pixels;
 } slc_velo_options;
 
 /* The table of options for the command's row and its defaults. */
-enum { SLC_VELO_OPTIONS = 68 };
+enum { SLC_VELO_OPTIONS = 68 + SLC_CLI_SERVE_ROWS };
 extern const slc_cli_option slc_velo_options_table[SLC_VELO_OPTIONS];
 void slc_velo_options_defaults(void *options);
 /* The chain's configuration but for its target: the preset, over it the file, over both the options.
@@ -187,6 +190,8 @@ typedef struct slc_velo_job {
     slc_velo_held *held;           /* with --repeat */
     size_t n_held, held_capacity;
     slc_cli_progress progress;
+    slc_live *page; /* NULL without --serve */
+    slc_live_velo *page_velo;
     slc_error error;
     bool failed;            /* an input was damaged or unreadable: exit status 1 */
     bool partial;           /* a signal ended the reading */
@@ -214,6 +219,13 @@ slc_status slc_velo_job_open(slc_velo_job *job, const slc_flow_chain *chain, slc
  * on (strict, an output that cannot be written, no memory, a signal); the reason has been told. */
 bool slc_velo_job_run(slc_velo_job *job, bool (*take)(slc_velo_job *, const slc_flow_item *));
 bool slc_velo_job_take(slc_velo_job *job, const slc_flow_item *item);
+
+/* --serve: opens the page (SLC_CLI_GO_ON, or an exit status), adds an item, publishes where it is time, and
+ * shows how it ended. */
+int slc_velo_page_open(slc_velo_job *job, const slc_cli_call *call);
+void slc_velo_page_take(slc_velo_job *job, const slc_flow_item *item);
+void slc_velo_page_tick(slc_velo_job *job, const slc_flow_item *item);
+void slc_velo_page_close(slc_velo_job *job, int status);
 
 /* What is counted and printed of which event is which; one line where run and number of events of an input
  * were not those of ODIN; the object of the JSON, which takes the columns. */

@@ -257,6 +257,7 @@ static bool take_end(slc_velo_job *job, const slc_flow_item *item)
 
 bool slc_velo_job_take(slc_velo_job *job, const slc_flow_item *item)
 {
+    slc_velo_page_take(job, item);
     return item->ended ? take_end(job, item) : take_batch(job, item);
 }
 
@@ -266,7 +267,8 @@ bool slc_velo_job_run(slc_velo_job *job, bool (*take)(slc_velo_job *, const slc_
     slc_status status = SLC_OK;
     bool go_on = true;
     while (go_on && (status = slc_flow_next(job->flow, &item, &job->error)) == SLC_OK) {
-        go_on = take(job, item);
+        go_on = item == NULL || take(job, item);
+        slc_velo_page_tick(job, item);
         slc_flow_release(job->flow, item);
     }
     slc_flow_totals_of(job->flow, &job->timing.flow);
@@ -312,6 +314,7 @@ slc_status slc_velo_job_open(slc_velo_job *job, const slc_flow_chain *chain, slc
     config.strict = options->strict;
     config.keep_going = config.signals_to_reader = true;
     config.results_alone = options->select == NULL && options->repeat == 0 && !slc_velo_monitor_on(options);
+    config.patience = job->page != NULL ? 0.5 : 0;
     config.stop = stop;
     config.read = read;
     config.context = job;

@@ -119,6 +119,7 @@ const slc_cli_option slc_velo_options_table[SLC_VELO_OPTIONS] = {
     SLC_CLI_RESULTS(O, results),
     SLC_CLI_PART(O, part),
     SLC_CLI_RESULTS_LIVE(O, results),
+    SLC_CLI_SERVE(O, serve),
     {"quiet", 'q', FLAG(O, quiet), NULL, "no progress on standard error, only errors and what was lost"},
 };
 

@@ -38,6 +38,10 @@ static const char *const refused[][2] = {
     {"flush", "parts are joined at the end"},
     {"rotate-size", "parts are joined at the end"},
     {"rotate-time", "parts are joined at the end"},
+    {"serve", "a page is of one process"},
+    {"serve-anywhere", "a page is of one process"},
+    {"serve-token", "a page is of one process"},
+    {"serve-hold", "a page is of one process"},
 };
 
 static bool is_hdf5(const slc_velo_options *options)

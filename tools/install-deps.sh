@@ -5,7 +5,7 @@
 set -eu
 
 build="cmake gcc libc6-dev ninja-build pkg-config libjansson-dev libhdf5-dev zlib1g-dev libzstd-dev liblz4-dev liblzma-dev libxxhash-dev
-       libpng-dev libjpeg-dev libtiff-dev libdeflate-dev libhwloc-dev python3-dev"
+       libpng-dev libjpeg-dev libtiff-dev libdeflate-dev libhwloc-dev libmicrohttpd-dev python3-dev"
 # nvcc is not among them: Debian's is too old. Where NVIDIA's, 12 or newer, is on PATH, the build takes it (cmake/SluiceCuda.cmake).
 # g++: what nvcc compiles the host's part with; C++ headers' test and libFuzzer's runtime; llvm: readable sanitizer reports; binutils: symbol tests;
 # xz-utils: the packed reference events; hdf5-tools: reading results back with a tool that is not ours.
@@ -17,10 +17,12 @@ build="cmake gcc libc6-dev ninja-build pkg-config libjansson-dev libhdf5-dev zli
 # musl-tools: the library's sources through another C library's headers.
 # openmpi-bin, libopenmpi-dev, mpich, libmpich-dev: sluice-mpi under both MPIs; slurmd, slurmctld, slurm-client, slurm-wlm-basic-plugins: and under
 # Slurm. Not libhdf5-openmpi-dev: the system's HDF5 (hdf5.pc, libhdf5.so) would then be the one that needs MPI.
+# chromium, nodejs: the live page, looked at and its functions; python3-prometheus-client: a reader of its metrics; iproute2: ss, for who listens.
 # gcc-aarch64-linux-gnu, libc6-dev-arm64-cross, qemu-user: the check programs on AArch64 and on older x86 processors.
 check="$build g++ clang clang-format clang-tidy libclang-rt-14-dev lld llvm libcmocka-dev python3 python3-numpy python3-scipy python3-h5py python3-xxhash python3-yaml
        python3-dev python3-pytest mypy python3-typeshed python3-matplotlib python3-pip python3-venv patchelf dpkg-dev file
        python3-sphinx python3-myst-parser furo doxygen
+       chromium nodejs python3-prometheus-client iproute2
        binutils xz-utils
        openmpi-bin libopenmpi-dev mpich libmpich-dev slurmd slurmctld slurm-client slurm-wlm-basic-plugins
        hdf5-tools musl-tools gcc-aarch64-linux-gnu libc6-dev-arm64-cross qemu-user"

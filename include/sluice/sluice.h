@@ -29,6 +29,8 @@
 #include <sluice/io_pet_frames.h>
 #include <sluice/io_pixel.h>
 #include <sluice/lhcb.h>
+#include <sluice/live.h>
+#include <sluice/live_velo.h>
 #include <sluice/muon_types.h>
 #include <sluice/pet_calibrate.h>
 #include <sluice/pet_check.h>

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The include order of src/README.md: left to right only, siblings never include each other.
 
-    base | simd cuda | image pixel lhcb | velo ut scifi muon cms pet | hlt1 | sim io | daq | report run | baselines bench | cli
+    base | simd cuda | image pixel lhcb | velo ut scifi muon cms pet | hlt1 | sim io | daq | report run | live | baselines bench | cli
 
 A module may include itself and every module of a group further left. examples/ and tests/consume/ see public headers alone,
 cli/ those, bench/ and baselines/, mpi/ those and cli/'s; a public header sees public headers alone. `--self-test` proves that breaches are found.
@@ -18,7 +18,7 @@ import tempfile
 import c_source
 
 GROUPS = [["base"], ["simd", "cuda"], ["image", "pixel", "lhcb"], ["velo", "ut", "scifi", "muon", "cms", "pet"], ["hlt1"],
-          ["sim", "io"], ["daq"], ["report", "run"], ["baselines", "bench"], ["cli"]]
+          ["sim", "io"], ["daq"], ["report", "run"], ["live"], ["baselines", "bench"], ["cli"]]
 LEVEL = {module: level for level, group in enumerate(GROUPS) for module in group}
 OUTSIDE = ("cli", "mpi", "examples", "tests/consume")
 BESIDE = ("baselines", "bench")  # rooms beside src/, which see inside
@@ -112,6 +112,8 @@ SELF_TEST = [  # file, its include line, allowed
     ("src/sim/sim_x.c", '#include "io/io_output.h"', False),
     ("src/run/run_x.c", '#include "io/io_output.h"', True),
     ("src/report/report_x.c", '#include "run/run_x.h"', False),
+    ("src/live/live_x.c", "#include <sluice/run_flow.h>", True),
+    ("src/run/run_x.c", "#include <sluice/live.h>", False),
     ("src/io/io_x.c", '#include "bench/bench_x.h"', False),
     ("bench/bench_x.c", '#include "io/io_output.h"', True),
     ("bench/bench_x.c", '#include "baselines/baselines.h"', False),

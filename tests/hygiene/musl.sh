@@ -11,7 +11,7 @@ scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 # /usr/include itself would bring glibc's headers: the ones of the libraries that are needed, alone.
 mkdir "$scratch/include"
-for header in jansson.h jansson_config.h zlib.h zconf.h libdeflate.h zstd.h lz4.h lz4frame.h lzma.h lzma xxhash.h jpeglib.h jerror.h jmorecfg.h jconfig.h tiff.h tiffconf.h tiffio.h tiffvers.h hwloc.h hwloc; do
+for header in jansson.h jansson_config.h zlib.h zconf.h libdeflate.h zstd.h lz4.h lz4frame.h lzma.h lzma xxhash.h jpeglib.h jerror.h jmorecfg.h jconfig.h tiff.h tiffconf.h tiffio.h tiffvers.h hwloc.h hwloc microhttpd.h; do
     for folder in /usr/include /usr/include/*-linux-gnu; do
         [ ! -d "$folder/$header" ] || { mkdir -p "$scratch/include/$header" && cp -rn "$folder/$header/." "$scratch/include/$header"; }
         [ ! -f "$folder/$header" ] || cp "$folder/$header" "$scratch/include/"

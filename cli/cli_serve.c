@@ -1,0 +1,106 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * --serve: the live page of a command. */
+#include "cli_serve.h"
+#include "cli_talk.h"
+
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <time.h>
+
+static const char *command;
+
+/* The first line. Who else can read the file knows it. */
+static int read_token(const slc_cli_command *of, const char *file, char *token, size_t size)
+{
+    struct stat is;
+    FILE *in = fopen(file, "r");
+    if (in == NULL || fgets(token, (int)size, in) == NULL) {
+        slc_cli_say(of->name, "%s: cannot read a token: %s", file,
+                    in == NULL ? strerror(errno) : "it is empty");
+        if (in != NULL) {
+            (void)fclose(in);
+        }
+        return SLC_CLI_FAILED;
+    }
+    token[strcspn(token, "\r\n")] = '\0';
+    if (fstat(fileno(in), &is) == 0 && (is.st_mode & (S_IRGRP | S_IROTH)) != 0) {
+        slc_cli_say(of->name, "%s: others can read this token (chmod 600)", file);
+    }
+    (void)fclose(in);
+    return SLC_CLI_GO_ON;
+}
+
+static void also(void *live, const char *line)
+{
+    slc_live_tell(live, line);
+}
+
+int slc_cli_serve_open(const slc_cli_call *call, const slc_cli_serve *options, bool quiet, slc_live **live)
+{
+    char token[1024];
+    slc_live_config config;
+    slc_error error = {.status = SLC_OK};
+    *live = NULL;
+    if (options->address == NULL) {
+        const char *without = options->anywhere        ? "--serve-anywhere"
+                              : options->token != NULL ? "--serve-token"
+                              : options->hold          ? "--serve-hold"
+                                                       : NULL;
+        return without == NULL ? SLC_CLI_GO_ON : slc_cli_wrong(call->command, "%s needs --serve", without);
+    }
+    slc_live_config_default(&config);
+    if (options->token != NULL) {
+        const int status = read_token(call->command, options->token, token, sizeof token);
+        if (status != SLC_CLI_GO_ON) {
+            return status;
+        }
+        config.token = token;
+    }
+    command = call->command->name;
+    config.address = options->address;
+    config.anywhere = options->anywhere;
+    config.command = command;
+    config.title = call->command_line;
+    const slc_status status = slc_live_open(&config, live, &error);
+    memset(token, 0, sizeof token);
+    if (status == SLC_ERR_USAGE || status == SLC_ERR_UNSUPPORTED) {
+        return slc_cli_wrong(call->command, "--serve: %s", error.text);
+    }
+    if (status != SLC_OK) {
+        slc_cli_say(command, "--serve: %s; the work goes on without a page", error.text);
+        return SLC_CLI_GO_ON;
+    }
+    if (!quiet) {
+        slc_cli_say(command, "page: %s%s", slc_live_url(*live), options->token != NULL ? "#TOKEN" : "");
+    }
+    slc_cli_talk_also(also, *live);
+    return SLC_CLI_GO_ON;
+}
+
+void slc_cli_serve_tell(slc_live *live)
+{
+    char line[512];
+    while (slc_live_refused(live, line, sizeof line)) {
+        slc_cli_say(command, "%s", line);
+    }
+}
+
+void slc_cli_serve_close(const slc_cli_serve *options, slc_live *live)
+{
+    if (live == NULL) {
+        return;
+    }
+    slc_cli_serve_tell(live);
+    slc_cli_talk_also(NULL, NULL);
+    if (options->hold && !slc_cli_cut() && !slc_cli_interrupted()) {
+        slc_cli_say(command, "done; the page stays at %s until a signal", slc_live_url(live));
+        (void)fflush(stdout);
+        while (!slc_cli_interrupted()) {
+            (void)nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+        }
+        slc_cli_serve_tell(live);
+        slc_cli_accept_signal();
+    }
+    slc_live_close(live);
+}

@@ -1,0 +1,89 @@
+# SPDX-License-Identifier: Apache-2.0
+"""The live page in a browser: its numbers are those that the runs end with. live_page.py SLUICE SOURCE [FOLDER for pictures]"""
+import json
+import signal
+import subprocess
+import sys
+import threading
+import time
+
+sluice, source, *pictures = sys.argv[1:]
+sys.path.insert(0, source + "/tests/support")
+import live_run  # noqa: E402
+from browser import Browser  # noqa: E402
+from live_run import Run, dom, equal, holds  # noqa: E402
+
+
+def take(browser, name, whole=False, **look):
+    if pictures:
+        browser.look(**look)
+        time.sleep(0.7)
+        browser.picture(f"{pictures[0]}/{name}.png", whole)
+        browser.look()
+
+
+def usable(browser):
+    """Every canvas has words, everything that acts has a name and is reached by keys, nothing is wider than the window at 400 % zoom."""
+    equal("canvases without words", browser.run("[...document.querySelectorAll('canvas')].filter((c) => !c.getAttribute('aria-label')).length"), 0)
+    browser.look(width=320, height=256)
+    holds("at 400 % zoom nothing is wider than the window", browser.wait("document.documentElement.scrollWidth <= 320"))
+    browser.look()
+    for dark in (False, True):
+        browser.look(dark=dark)
+        # Contrast by WCAG 2: every text against the ground that it stands on.
+        worst = browser.run("""(() => {
+          const rgb = (s) => (s.match(/[\\d.]+/g) || []).map(Number);
+          const light = (c) => [0.2126, 0.7152, 0.0722].reduce((a, w, i) => { const v = c[i] / 255; return a + w * (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4); }, 0);
+          let worst = 99;
+          for (const e of document.querySelectorAll("body *")) {
+            if (![...e.childNodes].some((n) => n.nodeType === 3 && n.textContent.trim()) || !e.getClientRects().length) continue;
+            let g = e; while (g && (rgb(getComputedStyle(g).backgroundColor)[3] === 0)) g = g.parentElement;
+            const [a, b] = [light(rgb(getComputedStyle(e).color)), light(rgb(getComputedStyle(g || document.body).backgroundColor))];
+            worst = Math.min(worst, (Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05));
+          }
+          return worst; })()""")
+        holds(f"contrast {worst:.2f}, {'dark' if dark else 'light'}", 4.5 <= worst < 99)
+    browser.look()
+
+
+def end_in_page(browser, run, state="finished"):
+    browser.wait(f"document.getElementById('state').textContent.startsWith('{state}')")
+    shown = dom(browser)
+    code = run.end(signal.SIGTERM)  # it is held
+    equal("what the browser complained of", browser.wrong(), [])
+    return shown, code
+
+
+def velo(browser):
+    subprocess.run([sluice, "simulate", "velo", "-q", "--events", "300", "--vertices", "2", "--seed", "5", "-o", "a.mdf"], check=True)
+    data = open("a.mdf", "rb").read()
+    go = threading.Event()
+    run = Run(sluice, "velo", "-", "--json", "--serve-hold", feed=[(data, 1.2), (data, go), (data + data[:1000], 0)])
+    browser.open(run.url)
+    browser.wait("!!document.querySelector('canvas[data-event]')")
+    browser.wait("document.querySelectorAll('figure').length >= 8")
+    usable(browser)
+    browser.run("document.querySelector('canvas[data-event]').focus()")
+    for key in ("ArrowLeft", "+", "0", " "):
+        browser.key(key)
+    equal("space holds the event", browser.run("document.querySelector('.event button').getAttribute('aria-pressed')"), "true")
+    browser.key(" ")
+    take(browser, "velo", whole=True, width=1400)
+    take(browser, "velo-dark", whole=True, width=1400, dark=True)
+    take(browser, "velo-phone", whole=True, width=390, height=844, mobile=True)
+    take(browser, "velo-wall", width=3840, height=2160, dark=True)
+    go.set()
+    shown, code = end_in_page(browser, run, "failed")
+    final = json.loads(run.out)
+    equal("a run with damage", (code, final["lost_events"]), (1, 1))
+    equal("numbers", [shown["sluice_velo_" + k] for k in ("events_total", "hits_total", "tracks_total", "primaries_total", "lost_events_total")],
+          [final["events"], final["clusters"], final["tracks"], final["vertices"], final["lost_events"]])
+    equal("checksum", browser.run("[...document.querySelectorAll('.tile.text')].find((t) => t.textContent.startsWith('Checksum')).querySelector('dd').textContent"), final["checksum"])
+    equal("what is lost is told in words", ["sluice velo: " + line for line in browser.run("[...document.querySelectorAll('#told p')].map((p) => p.textContent)")], run.err[1:-1])
+    holds("that it is gone", browser.wait("document.getElementById('state').textContent.includes('page is gone')"))
+
+
+with Browser() as browser:
+    browser.look()
+    velo(browser)
+print(f"{live_run.compared} comparisons")
