@@ -12,8 +12,8 @@
 static const slc_cli_option table[] = {
     {"geometry", 0, NEEDED | INPUT(O, geometry), "FOLDER",
      "LHCb's geometry and tables: velo_geometry.bin, ut_boards.bin ..."},
-    {"settings", 0, CHOICE(O, settings, WORDS("standard", "loose")), "WHICH",
-     "of the searches: standard (the default) or loose"},
+    {"settings", 0, CHOICE(O, settings, WORDS("standard", "loose", "full")), "WHICH",
+     "of the searches: standard (the default), loose or full"},
     {"fast", 0, FLAG(O, fast), NULL, "tracks of the VELO by a single pass (sluice velo --fast)"},
     {"gec-ut-scifi", 0, COUNT(O, gec, 0, UINT32_MAX), "N",
      "leave out events with more clusters in UT and SciFi; 0: none"},
@@ -38,7 +38,7 @@ static void defaults(void *options)
 
 const char *slc_hlt1_settings_name(int settings)
 {
-    static const char *const names[] = {"standard", "loose"};
+    static const char *const names[] = {"standard", "loose", "full"};
     return names[settings];
 }
 

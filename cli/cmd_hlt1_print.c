@@ -93,6 +93,7 @@ static const slc_cli_field seconds[] = {{"velo", TOTAL(seconds[SLC_HLT1_STAGE_VE
                                         {"hits", TOTAL(seconds[SLC_HLT1_STAGE_HITS])},
                                         {"upstream", TOTAL(seconds[SLC_HLT1_STAGE_UPSTREAM])},
                                         {"forward", TOTAL(seconds[SLC_HLT1_STAGE_FORWARD])},
+                                        {"rest", TOTAL(seconds[SLC_HLT1_STAGE_REST])},
                                         {"muon", TOTAL(seconds[SLC_HLT1_STAGE_MUON])},
                                         {"total", TOTAL(seconds_total)}};
 

@@ -33,20 +33,33 @@ typedef struct slc_hlt1_forward_config {
         max_shared; /* of two tracks that share a larger fraction of hits in the SciFi the better one stays */
 } slc_hlt1_forward_config;
 
+/* Tracks of the VELO that are not part of a long track, followed to hits of the SciFi that no long track has,
+ * without a momentum from the UT; its hits must lie where the momentum that is found says. */
+typedef struct slc_hlt1_rest_config {
+    bool on;
+    float least_p_mev; /* hits are looked for */
+    float max_quality; /* as in slc_hlt1_forward_config */
+    float max_ut_distance_mm;
+    uint32_t min_ut_layers; /* with a hit within that distance, at least; at most 4 */
+    uint32_t min_hits;      /* of the SciFi, 9 to 12 */
+} slc_hlt1_rest_config;
+
 typedef struct slc_hlt1_config {
     size_t size; /* set by slc_hlt1_config_default */
     const slc_velo_config
         *velo; /* of the VELO's chain, whose exec and beam line are set here; NULL: default */
     slc_hlt1_upstream_config upstream;
     slc_hlt1_forward_config forward;
+    slc_hlt1_rest_config rest;
     bool strict;   /* the first fault is an error (SLC_ERR_STRICT) */
     slc_exec exec; /* of which the target counts: a chain is of one thread */
 } slc_hlt1_config;
 SLC_API void slc_hlt1_config_default(slc_hlt1_config *config, size_t size);
 #define slc_hlt1_config_default(config) slc_hlt1_config_default(config, sizeof *(config))
 
-/* A named set of settings in place of those of upstream and forward. "standard": the default. "loose":
- * softer tracks, and more of them. SLC_ERR_USAGE for another name. */
+/* A named set of settings in place of those of upstream, forward and rest. "standard": the default.
+ * "loose": softer tracks, and more of them. "full": softer ones still, and the rest of the VELO's.
+ * SLC_ERR_USAGE for another name. */
 SLC_API slc_status slc_hlt1_config_preset(slc_hlt1_config *config, const char *name, slc_error *error);
 
 /* The stages whose time is taken; the VELO's are its own. */
@@ -55,6 +68,7 @@ typedef enum slc_hlt1_stage {
     SLC_HLT1_STAGE_HITS, /* from bytes to hits beyond the VELO */
     SLC_HLT1_STAGE_UPSTREAM,
     SLC_HLT1_STAGE_FORWARD,
+    SLC_HLT1_STAGE_REST, /* of the VELO's tracks without the UT */
     SLC_HLT1_STAGE_MUON, /* which tracks are muons */
     SLC_HLT1_STAGES
 } slc_hlt1_stage;

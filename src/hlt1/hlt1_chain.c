@@ -24,7 +24,7 @@ struct slc_hlt1_chain {
     slc_muon_decoder *muon;
     slc_hlt1_forward_tables forward;
     slc_hlt1_forward_track *found;
-    uint8_t *used;
+    uint8_t *used; /* hits of the SciFi, behind them tracks of the VELO */
     size_t found_capacity, used_capacity;
     slc_hlt1_banks banks; /* of the event at hand */
 };
@@ -135,10 +135,10 @@ static slc_status reserve_work(slc_hlt1_chain *chain, const bounds *n, size_t tr
         chain->found_capacity = chain->found != NULL ? tracks : 0;
         status = chain->found != NULL ? SLC_OK : SLC_ERR_MEMORY;
     }
-    if (status == SLC_OK && n->largest_scifi > chain->used_capacity) {
+    if (status == SLC_OK && n->largest_scifi + tracks > chain->used_capacity) {
         free(chain->used);
-        chain->used = malloc(n->largest_scifi);
-        chain->used_capacity = chain->used != NULL ? n->largest_scifi : 0;
+        chain->used = malloc(n->largest_scifi + tracks);
+        chain->used_capacity = chain->used != NULL ? n->largest_scifi + tracks : 0;
         status = chain->used != NULL ? SLC_OK : SLC_ERR_MEMORY;
     }
     return status;
@@ -238,10 +238,17 @@ static void search(slc_hlt1_chain *chain, uint32_t e, slc_hlt1_result *result)
     slc_hlt1_forward_run(&chain->config.forward, &chain->forward, &event, &result->upstream, first,
                          (uint32_t)(result->upstream.head.size - first), chain->found, chain->used,
                          &result->long_tracks, &result->long_hits);
+    const double forward = slc_clock_seconds();
+    if (chain->config.rest.on) {
+        slc_hlt1_forward_rest(&chain->config, &chain->forward, &event, first_long, chain->found,
+                              chain->used + event.scifi_begin[SLC_SCIFI_ZONES], chain->used,
+                              &result->long_tracks, &result->long_hits);
+    }
     slc_columns_end_event(&result->long_tracks);
     slc_columns_end_event(&result->long_hits);
     result->seconds[SLC_HLT1_STAGE_UPSTREAM] += found - began;
-    result->seconds[SLC_HLT1_STAGE_FORWARD] += slc_clock_seconds() - found;
+    result->seconds[SLC_HLT1_STAGE_FORWARD] += forward - found;
+    result->seconds[SLC_HLT1_STAGE_REST] += slc_clock_seconds() - forward;
     identify(chain, e, first_long, result);
 }
 

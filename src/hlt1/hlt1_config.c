@@ -20,7 +20,12 @@ static void hlt1_config_default(slc_hlt1_config *config)
                                                   .min_discriminant = -0.5f,
                                                   .max_tracks = 400};
     config->forward = (slc_hlt1_forward_config){
-        .max_hits = 32, .max_triplets = 12, .max_quality = 0.5f, .max_shared = 0.5f};
+        .max_hits = 40, .max_triplets = 16, .max_quality = 0.35f, .max_shared = 0.4f};
+    config->rest = (slc_hlt1_rest_config){.least_p_mev = 3000,
+                                          .max_quality = 0.2f,
+                                          .max_ut_distance_mm = 2.0f,
+                                          .min_ut_layers = 2,
+                                          .min_hits = 10};
 }
 SLC_CONFIG_DEFAULT(slc_hlt1_config, hlt1_config_default)
 
@@ -28,16 +33,18 @@ slc_status slc_hlt1_config_preset(slc_hlt1_config *config, const char *name, slc
 {
     slc_hlt1_config fresh;
     hlt1_config_default(&fresh);
-    const bool loose = strcmp(name, "loose") == 0;
-    if (!loose && strcmp(name, "standard") != 0) {
-        return slc_fail(error, SLC_ERR_USAGE, "settings %s: standard and loose are known", name);
+    const bool loose = strcmp(name, "loose") == 0, full = strcmp(name, "full") == 0;
+    if (!loose && !full && strcmp(name, "standard") != 0) {
+        return slc_fail(error, SLC_ERR_USAGE, "settings %s: standard, loose and full are known", name);
     }
-    if (loose) {
+    if (loose || full) {
         fresh.upstream.window_pt_mev = 200;
         fresh.upstream.least_pt_mev = 250;
         fresh.forward.max_hits = 48;
         fresh.forward.max_triplets = 16;
     }
+    fresh.rest.on = full;
+    config->rest = fresh.rest;
     config->upstream = fresh.upstream;
     config->forward = fresh.forward;
     return SLC_OK;
@@ -66,7 +73,12 @@ slc_status slc_hlt1_config_check(const slc_hlt1_config *config, slc_error *error
                    {"forward.max_hits", (float)f->max_hits, 1, 64},
                    {"forward.max_triplets", (float)f->max_triplets, 1, 32},
                    {"forward.max_quality", f->max_quality, 0, 1e6f},
-                   {"forward.max_shared", f->max_shared, 0, 1}};
+                   {"forward.max_shared", f->max_shared, 0, 1},
+                   {"rest.least_p_mev", config->rest.least_p_mev, 100, 1e6f},
+                   {"rest.max_quality", config->rest.max_quality, 0, 1e6f},
+                   {"rest.max_ut_distance_mm", config->rest.max_ut_distance_mm, 0, 1e3f},
+                   {"rest.min_ut_layers", (float)config->rest.min_ut_layers, 0, 4},
+                   {"rest.min_hits", (float)config->rest.min_hits, 9, 12}};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         if (!is_within(numbers[i].value, numbers[i].low, numbers[i].high)) {
             return slc_fail(error, SLC_ERR_USAGE, "%s must be from %g to %g, not %g", numbers[i].name,

@@ -2,6 +2,7 @@
  * UT to SciFi. */
 #include "hlt1/hlt1_forward.h"
 #include "hlt1/hlt1_momentum.h"
+#include "hlt1/hlt1_upstream.h"
 
 #include <math.h>
 #include <string.h>
@@ -32,6 +33,7 @@ typedef struct layer {
     uint32_t row;   /* of the first in the event */
     uint32_t begin, end;
     float z, d, y, velo_x; /* at the height of the track; d = z - SLC_HLT1_SCIFI_Z_MM */
+    float y1, y2, y3;      /* of tilted layers: y by powers of what x is more than velo_x */
 } layer;
 
 /* Everything that is of the track and not of its candidates. */
@@ -43,6 +45,10 @@ typedef struct search {
     float magnet_z, magnet_x; /* of the VELO's line */
     float tolerance;          /* there */
     float bend;               /* the sign of the slope's change in the magnet */
+    float kick;               /* slope times momentum that the magnet gives */
+    bool free;                /* without a momentum from the UT */
+    uint32_t min_hits;
+    const uint8_t *used; /* hits that are not to be taken, by row in the event; NULL: none */
     layer layers[SLC_SCIFI_LAYERS];
 } search;
 
@@ -85,12 +91,15 @@ static void find_window(search *s, const slc_hlt1_event *event, uint32_t k, floa
     at->n = event->scifi_begin[zone + 1] - at->row;
     at->x = event->scifi_x + at->row;
     const float centre = x_magnet + slope * (at->z - s->magnet_z) - at->y * s->tables->dxdy[k];
-    const float reach = stereo ? stereo_mm : window_mm + window_per_q * fabsf(s->q_over_p);
+    const float turn = s->free ? fabsf(s->kick * s->q_over_p) * (at->z - s->magnet_z) : 0;
+    const float reach = s->free  ? turn + window_mm
+                        : stereo ? stereo_mm
+                                 : window_mm + window_per_q * fabsf(s->q_over_p);
     const float low = centre - reach - (!stereo && s->bend < 0 ? outer_mm : 0),
                 high = centre + reach + (!stereo && s->bend > 0 ? outer_mm : 0);
     at->begin = slc_hlt1_lower(at->x, at->n, low);
     at->end = at->begin + slc_hlt1_lower(at->x + at->begin, at->n - at->begin, high);
-    if (at->end - at->begin > s->config->max_hits && !stereo) {
+    if (at->end - at->begin > s->config->max_hits && !stereo && !s->free) {
         const uint32_t middle = at->begin + slc_hlt1_lower(at->x + at->begin, at->end - at->begin, centre);
         const uint32_t half = s->config->max_hits / 2, most = at->end - s->config->max_hits;
         const uint32_t from = middle > at->begin + half ? middle - half : at->begin;
@@ -103,6 +112,21 @@ static bool is_filled(const search *s, uint32_t a, uint32_t b, uint32_t c)
 {
     return s->layers[a].begin < s->layers[a].end && s->layers[b].begin < s->layers[b].end &&
            s->layers[c].begin < s->layers[c].end;
+}
+
+/* In x, in the middle of the magnet. */
+static float tolerance_of(float q_over_p)
+{
+    return 8.0f + 32.0f * (fabsf(q_over_p) < 5e-4f ? fabsf(q_over_p) / 5e-4f : 1.0f);
+}
+
+static bool is_possible(const search *s)
+{
+    const layer *l = s->layers;
+    return (is_filled(s, 0, 4, 8) || is_filled(s, 3, 7, 11)) &&
+           (l[1].begin < l[1].end || l[2].begin < l[2].end) &&
+           (l[5].begin < l[5].end || l[6].begin < l[6].end) &&
+           (l[9].begin < l[9].end || l[10].begin < l[10].end);
 }
 
 static bool begin_search(search *s, const slc_hlt1_event *event, const slc_hlt1_upstream *upstream, size_t t)
@@ -118,21 +142,35 @@ static bool begin_search(search *s, const slc_hlt1_event *event, const slc_hlt1_
     const float x_magnet = start + s->tx * (s->magnet_z - start_z_mm);
     const float q = -s->tables->polarity * s->q_over_p;
     const bool upper = s->velo.y + s->velo.ty * (params->zone_z_mm[0] - s->velo.z) > 0;
-    const float part = fabsf(s->q_over_p) < 5e-4f ? fabsf(s->q_over_p) / 5e-4f : 1.0f;
     float slope[SLC_SCIFI_STATIONS];
     for (uint32_t k = 0; k < SLC_SCIFI_STATIONS; k++) {
         slope[k] = s->tx + kick_of(params, k, s->tx, s->velo.ty, s->tables->polarity) * q;
     }
     s->bend = slope[0] > s->tx ? 1.0f : -1.0f;
-    s->tolerance = 8.0f + 32.0f * part;
+    s->tolerance = tolerance_of(s->q_over_p);
     for (uint32_t k = 0; k < SLC_SCIFI_LAYERS; k++) {
         find_window(s, event, k, x_magnet, slope[k / 4], upper);
     }
-    const layer *l = s->layers;
-    return (is_filled(s, 0, 4, 8) || is_filled(s, 3, 7, 11)) &&
-           (l[1].begin < l[1].end || l[2].begin < l[2].end) &&
-           (l[5].begin < l[5].end || l[6].begin < l[6].end) &&
-           (l[9].begin < l[9].end || l[10].begin < l[10].end);
+    return is_possible(s);
+}
+
+/* Of a track of the VELO alone, which may have any momentum above the least. */
+static bool begin_free(search *s, const slc_hlt1_event *event, uint32_t v, float least_p_mev)
+{
+    const slc_hlt1_forward_params *params = s->tables->params;
+    s->velo = (slc_hlt1_line){event->x[v], event->y[v], event->z[v], event->tx[v], event->ty[v]};
+    s->tx = s->velo.tx;
+    s->q_over_p = 1.0f / least_p_mev;
+    s->magnet_z = params->magnet_z_mm[0];
+    s->magnet_x = s->velo.x + s->velo.tx * (s->magnet_z - s->velo.z);
+    s->kick = kick_of(params, 0, s->tx, s->velo.ty, s->tables->polarity);
+    s->bend = 0;
+    s->tolerance = 40.0f;
+    const bool upper = s->velo.y + s->velo.ty * (params->zone_z_mm[0] - s->velo.z) > 0;
+    for (uint32_t k = 0; k < SLC_SCIFI_LAYERS; k++) {
+        find_window(s, event, k, s->magnet_x, s->tx, upper);
+    }
+    return is_possible(s);
 }
 
 /* ---- three hits --------------------------------------------------------------------------------- */
@@ -165,31 +203,40 @@ static void keep(triplet *list, uint32_t *n, uint32_t most, const triplet *t)
     list[k] = *t;
 }
 
+static bool is_used(const search *s, const layer *l, uint32_t i)
+{
+    return s->used != NULL && s->used[l->row + i] != 0;
+}
+
 static void find_triplets(const search *s, uint32_t set, triplet *list, uint32_t *n)
 {
     const slc_hlt1_forward_params *params = s->tables->params;
     const layer *first = &s->layers[sets[set][0]], *middle = &s->layers[sets[set][1]],
                 *last = &s->layers[sets[set][2]];
     const float lever = s->magnet_z - first->z, reach = last->z - first->z;
-    const bool soft = fabsf(s->q_over_p) > 1.0f / 5000.0f;
+    const bool soft = !s->free && fabsf(s->q_over_p) > 1.0f / 5000.0f;
     for (uint32_t i = first->begin; i < first->end; i++) {
         const float x0 = first->x[i];
+        if (is_used(s, first, i)) {
+            continue;
+        }
         float slope = (s->magnet_x - x0) / lever;
         slope = (s->magnet_x + magnet_shift(params, slope) - x0) / lever;
-        const float centre = x0 + slope * reach, most = 1.1f * s->tolerance * fabsf(reach / lever) + 1.0f;
+        const float tolerance = s->free ? tolerance_of((slope - s->tx) / s->kick) : s->tolerance;
+        const float centre = x0 + slope * reach, most = 1.1f * tolerance * fabsf(reach / lever) + 1.0f;
         for (uint32_t k =
                  last->begin + slc_hlt1_lower(last->x + last->begin, last->end - last->begin, centre - most);
              k < last->end && last->x[k] <= centre + most; k++) {
             const float sl = (last->x[k] - x0) / reach;
             const float off = x0 + sl * lever - s->magnet_x - magnet_shift(params, sl);
-            if (fabsf(off) >= s->tolerance || (soft && (sl - s->tx) * s->bend < 0)) {
+            if (fabsf(off) >= tolerance || (soft && (sl - s->tx) * s->bend < 0) || is_used(s, last, k)) {
                 continue;
             }
             const float x1 = middle->z * sl + (x0 - sl * first->z) * params->sagitta[set];
             const uint32_t m = middle->begin +
                                nearest(middle->x + middle->begin, middle->end - middle->begin, x1);
             const float d = middle->x[m] - x1;
-            if (d * d < triplet_limit) {
+            if (d * d < triplet_limit && !is_used(s, middle, m)) {
                 keep(list, n, s->config->max_triplets, &(triplet){d * d, set, {i, m, k}});
             }
         }
@@ -224,23 +271,30 @@ static void make_curve(const search *s, const triplet *from, slc_hlt1_forward_tr
     t->c = x[0] - t->b * l[0]->d - t->a * f[0];
 }
 
-/* y of the track in a layer, by how much the magnet has moved it in x. */
-static float y_in(const search *s, uint32_t k, float x)
+/* How y in the tilted layers depends on what the magnet has done to x: polynomials of the track's slopes. */
+static void bend_y(search *s)
 {
-    const layer *l = &s->layers[k];
-    const float *c = s->tables->params->y_correction[k];
     const float tx = s->velo.tx, ty = s->velo.ty, tx2 = tx * tx, ty2 = ty * ty;
     const float odd[6] = {
         tx * ty, tx * tx2 * ty, tx * ty * ty2, tx * tx2 * tx2 * ty, tx * tx2 * ty * ty2, tx * ty * ty2 * ty2};
     const float even[6] = {ty, tx2 * ty, ty * ty2, tx2 * tx2 * ty, tx2 * ty * ty2, ty * ty2 * ty2};
-    const float d = x - l->velo_x;
-    float c1 = 0, c2 = 0, c3 = 0;
     for (int i = 0; i < 6; i++) {
-        c1 += c[i] * odd[i];
-        c2 += c[6 + i] * even[i];
-        c3 += c[12 + i] * odd[i];
+        layer *l = &s->layers[stereo_layers[i]];
+        const float *c = s->tables->params->y_correction[stereo_layers[i]];
+        l->y1 = l->y2 = l->y3 = 0;
+        for (int k = 0; k < 6; k++) {
+            l->y1 += c[k] * odd[k];
+            l->y2 += c[6 + k] * even[k];
+            l->y3 += c[12 + k] * odd[k];
+        }
     }
-    return l->y + d * (c1 + d * (c2 + d * c3));
+}
+
+/* y of the track in a tilted layer that it crosses at x. */
+static float y_in(const layer *l, float x)
+{
+    const float d = x - l->velo_x;
+    return l->y + d * (l->y1 + d * (l->y2 + d * l->y3));
 }
 
 static void take_nearest(const layer *l, uint32_t k, float x, float limit, slc_hlt1_forward_track *t,
@@ -312,9 +366,9 @@ static bool extend(const search *s, const triplet *from, slc_hlt1_forward_track 
     for (int i = 0; i < 6; i++) {
         const uint32_t k = stereo_layers[i];
         const float x = at_d(t, s->layers[k].d);
-        take_nearest(&s->layers[k], k, x - y_in(s, k, x) * s->tables->dxdy[k], limit, t, &sum);
+        take_nearest(&s->layers[k], k, x - y_in(&s->layers[k], x) * s->tables->dxdy[k], limit, t, &sum);
     }
-    if (t->n < LEAST_HITS || !has_stereo(t)) {
+    if (t->n < s->min_hits || !has_stereo(t)) {
         return false;
     }
     const float y2 = fit_y(s, t);
@@ -369,17 +423,18 @@ static void refit(const search *s, slc_hlt1_forward_track *t)
     }
 }
 
-static bool find_track(const search *s, slc_hlt1_forward_track *best)
+static bool find_track(search *s, float max_quality, slc_hlt1_forward_track *best)
 {
     triplet list[MAX_TRIPLETS];
     uint32_t n = 0;
-    best->quality = s->config->max_quality;
+    best->quality = max_quality;
     best->n = 0;
     for (uint32_t set = 0; set < 2; set++) {
         if (is_filled(s, sets[set][0], sets[set][1], sets[set][2])) {
             find_triplets(s, set, list, &n);
         }
     }
+    bend_y(s);
     for (uint32_t i = 0; i < n; i++) {
         slc_hlt1_forward_track t;
         if (extend(s, &list[i], &t) && t.quality < best->quality) {
@@ -395,14 +450,19 @@ static bool find_track(const search *s, slc_hlt1_forward_track *best)
 
 /* ---- an event ----------------------------------------------------------------------------------- */
 
-static void append(const search *s, const slc_hlt1_upstream *upstream, size_t row, uint32_t t,
+static float momentum_of(const search *s, const slc_hlt1_forward_track *f)
+{
+    const slc_hlt1_line scifi = {f->c, f->y0, SLC_HLT1_SCIFI_Z_MM, f->b, f->ty};
+    return slc_hlt1_momentum(s->tables->params, s->tables->polarity, &s->velo, &scifi);
+}
+
+static void append(const search *s, uint32_t velo_track, uint32_t upstream_track,
                    const slc_hlt1_forward_track *f, slc_hlt1_long *tracks, slc_hlt1_track_hits *hits)
 {
     const float d = SLC_HLT1_LONG_Z_MM - SLC_HLT1_SCIFI_Z_MM;
-    const slc_hlt1_line scifi = {f->c, f->y0, SLC_HLT1_SCIFI_Z_MM, f->b, f->ty};
     const size_t to = tracks->head.size++;
-    tracks->velo_track[to] = upstream->velo_track[row];
-    tracks->upstream_track[to] = t;
+    tracks->velo_track[to] = velo_track;
+    tracks->upstream_track[to] = upstream_track;
     tracks->hit_begin[to] = (uint32_t)(hits->head.size - hits->head.event_offset[hits->head.n_events]);
     tracks->n_hits[to] = f->n;
     tracks->x_mm[to] = at_d(f, d);
@@ -410,7 +470,7 @@ static void append(const search *s, const slc_hlt1_upstream *upstream, size_t ro
     tracks->z_mm[to] = SLC_HLT1_LONG_Z_MM;
     tracks->tx[to] = f->b + f->a * d * (2.0f + 3.0f * f->cubic * d);
     tracks->ty[to] = f->ty;
-    tracks->q_over_p[to] = slc_hlt1_momentum(s->tables->params, s->tables->polarity, &s->velo, &scifi);
+    tracks->q_over_p[to] = momentum_of(s, f);
     tracks->quality[to] = f->quality;
     for (uint32_t k = 0; k < SLC_SCIFI_LAYERS; k++) {
         if (f->hit[k] != NO_HIT) {
@@ -451,7 +511,7 @@ static void drop_shared(const slc_hlt1_forward_config *config, size_t begin, uin
 static void close_gaps(size_t begin, slc_hlt1_long *tracks, slc_hlt1_track_hits *hits)
 {
     const size_t first = hits->head.event_offset[hits->head.n_events];
-    size_t to = begin, hit = first;
+    size_t to = begin, hit = begin < tracks->head.size ? first + tracks->hit_begin[begin] : hits->head.size;
     for (size_t t = begin; t < tracks->head.size; t++) {
         if (tracks->n_hits[t] == 0) {
             continue;
@@ -482,14 +542,40 @@ void slc_hlt1_forward_run(const slc_hlt1_forward_config *config, const slc_hlt1_
                           slc_hlt1_track_hits *hits)
 {
     const size_t begin = tracks->head.size;
-    search s = {.config = config, .tables = tables};
+    search s = {.config = config, .tables = tables, .min_hits = LEAST_HITS};
     for (uint32_t t = 0; t < n; t++) {
         slc_hlt1_forward_track best;
-        if (begin_search(&s, event, upstream, first + t) && find_track(&s, &best)) {
-            append(&s, upstream, first + t, t, &best, tracks, hits);
+        if (begin_search(&s, event, upstream, first + t) && find_track(&s, config->max_quality, &best)) {
+            append(&s, upstream->velo_track[first + t], t, &best, tracks, hits);
         }
     }
     memset(used, 0, event->scifi_begin[SLC_SCIFI_ZONES]);
     drop_shared(config, begin, used, tracks, hits, found);
+    close_gaps(begin, tracks, hits);
+}
+
+void slc_hlt1_forward_rest(const slc_hlt1_config *config, const slc_hlt1_forward_tables *tables,
+                           const slc_hlt1_event *event, size_t first_long, slc_hlt1_forward_track *order,
+                           uint8_t *has, uint8_t *used, slc_hlt1_long *tracks, slc_hlt1_track_hits *hits)
+{
+    const slc_hlt1_rest_config *rest = &config->rest;
+    const size_t begin = tracks->head.size;
+    search s = {
+        .config = &config->forward, .tables = tables, .free = true, .used = used, .min_hits = rest->min_hits};
+    memset(has, 0, event->n_velo);
+    for (size_t t = first_long; t < begin; t++) {
+        has[tracks->velo_track[t]] = 1;
+    }
+    for (uint32_t v = 0; v < event->n_velo; v++) {
+        slc_hlt1_forward_track best;
+        if (has[v] == 0 && event->backward[v] == 0 && fabsf(event->tx[v]) < 0.35f &&
+            fabsf(event->ty[v]) < 0.3f && begin_free(&s, event, v, rest->least_p_mev) &&
+            find_track(&s, rest->max_quality, &best) &&
+            slc_hlt1_upstream_layers(event, v, momentum_of(&s, &best), rest->max_ut_distance_mm) >=
+                rest->min_ut_layers) {
+            append(&s, v, SLC_HLT1_NONE, &best, tracks, hits);
+        }
+    }
+    drop_shared(&config->forward, begin, used, tracks, hits, order);
     close_gaps(begin, tracks, hits);
 }

@@ -38,4 +38,11 @@ void slc_hlt1_forward_run(const slc_hlt1_forward_config *config, const slc_hlt1_
                           uint32_t n, slc_hlt1_forward_track *found, uint8_t *used, slc_hlt1_long *tracks,
                           slc_hlt1_track_hits *hits);
 
+/* The same of tracks of the VELO that have none, with hits that are not used, of which slc_hlt1_forward_run
+ * has made the marks; first_long is the row of the event's first long track. `has`: a byte for each track of
+ * the VELO. */
+void slc_hlt1_forward_rest(const slc_hlt1_config *config, const slc_hlt1_forward_tables *tables,
+                           const slc_hlt1_event *event, size_t first_long, slc_hlt1_forward_track *order,
+                           uint8_t *has, uint8_t *used, slc_hlt1_long *tracks, slc_hlt1_track_hits *hits);
+
 #endif

@@ -289,6 +289,45 @@ static bool is_kept(const slc_hlt1_upstream_config *config, const slc_hlt1_event
     return d > config->min_discriminant;
 }
 
+/* ---- the other way round ------------------------------------------------------------------------ */
+
+/* Is there a hit of the layer so near to the VELO's line bent by `slope` at the middle of the field? */
+static bool has_hit(const slc_hlt1_event *event, const line *l, uint32_t layer, float slope, float most)
+{
+    const float dxdy = slc_ut_dxdy[layer], dz = layer_z_mm[layer] - l->z;
+    const float bent = slope * (layer_z_mm[layer] - kick_z_mm);
+    const float centre = l->x + l->tx * dz + bent - dxdy * (l->y + l->ty * dz);
+    const float reach = most + plane_reach_mm * fabsf(l->tx + slope - dxdy * l->ty);
+    const uint32_t begin = event->ut_begin[layer], n = event->ut_begin[layer + 1] - begin;
+    const float *x = event->ut_x + begin;
+    for (uint32_t i = slc_hlt1_lower(x, n, centre - reach); i < n && x[i] <= centre + reach; i++) {
+        const uint32_t row = begin + i;
+        const float at = event->ut_z[row] - l->z, y = l->y + l->ty * at;
+        const float r = x[i] + dxdy * y - (l->x + l->tx * at + slope * (event->ut_z[row] - kick_z_mm));
+        const float low = fminf(event->ut_y_begin[row], event->ut_y_end[row]) - 1.0f,
+                    high = fmaxf(event->ut_y_begin[row], event->ut_y_end[row]) + 1.0f;
+        if (fabsf(r) <= most && y >= low && y <= high) {
+            return true;
+        }
+    }
+    return false;
+}
+
+uint32_t slc_hlt1_upstream_layers(const slc_hlt1_event *event, uint32_t t, float q_over_p, float most_mm)
+{
+    const line l = {event->x[t], event->y[t], event->z[t], event->tx[t], event->ty[t], {0}, 0};
+    uint32_t n = 0;
+    if (fabsf(l.ty) > 0.3f) {
+        return 0; /* beyond the table of the field, and the UT */
+    }
+    const float bend = q_over_p * deflection_of(event->geometry->deflection, &l) / 3.3356e-3f;
+    const float slope = bend / sqrtf(1.0f + l.tx * l.tx + l.ty * l.ty);
+    for (uint32_t k = 0; k < SLC_UT_LAYERS; k++) {
+        n += has_hit(event, &l, k, slope, most_mm);
+    }
+    return n;
+}
+
 /* ---- an event ---------------------------------------------------------------------------------- */
 
 static bool find_track(const slc_hlt1_upstream_config *config, const slc_hlt1_event *event, const line *l,

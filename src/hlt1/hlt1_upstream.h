@@ -18,4 +18,9 @@
 void slc_hlt1_upstream_run(const slc_hlt1_upstream_config *config, const slc_hlt1_event *event,
                            slc_hlt1_upstream *tracks, slc_hlt1_track_hits *hits);
 
+/* Layers of the UT with a hit within so many mm of where a track of the VELO of this charge over momentum is.
+ */
+uint32_t slc_hlt1_upstream_layers(const slc_hlt1_event *event, uint32_t velo_track, float q_over_p,
+                                  float most_mm);
+
 #endif
