@@ -17,6 +17,10 @@ static const slc_cli_option table[] = {
     {"geometry", 0, INPUT(O, geometry), "FILE",
      "where modules are, their drift and errors (CMS's cpefast.bin): places, too"},
     {"skip-modules", 0, TEXT(O, skip_modules), "LIST", "modules that are left out, as in 96-111,1200"},
+    {"run", 0, NUMBER(O, run, 0, UINT32_MAX), "N",
+     "a column of events: the run, which fragments do not tell"},
+    {"luminosity-section", 0, NUMBER(O, luminosity_section, 0, UINT32_MAX), "N",
+     "the same: the luminosity section"},
     {"phase", 0, COUNT(O, phase, 1, 2), "N",
      "of the detector: calibration, number of modules and charge cuts"},
     {"device", 0, DEVICE(O, device), "WHICH", "cpu (the default), or GPUs: cuda, cuda:N, cuda:N,M, all"},
@@ -54,6 +58,8 @@ static void defaults(void *options)
     *(slc_cms_options *)options = (slc_cms_options){.phase = 1,
                                                     .min_charge = -1,
                                                     .min_charge_layer1 = -1,
+                                                    .run = -1,
+                                                    .luminosity_section = -1,
                                                     .max_module_digis = config.cluster.max_module_digis,
                                                     .batch = 64,
                                                     .threads = 1};
@@ -87,6 +93,11 @@ static bool is_charge(double x)
     return x >= 0 ? x <= (double)(uint32_t)x : x <= -1;
 }
 
+static bool is_number(double x)
+{
+    return x < 0 || x <= (double)(uint32_t)x;
+}
+
 static int set_config(slc_cms_job *job)
 {
     static const slc_pixel_duplicates duplicates[] = {SLC_PIXEL_DUPLICATES_KEEP, SLC_PIXEL_DUPLICATES_SUM,
@@ -94,6 +105,14 @@ static int set_config(slc_cms_job *job)
                                                       SLC_PIXEL_DUPLICATES_LARGEST};
     const slc_cms_options *options = job->options;
     slc_cms_config *config = &job->config;
+    if (!is_number(options->run) || !is_number(options->luminosity_section)) {
+        return slc_cli_wrong(&slc_cmd_cms, "--run and --luminosity-section take whole numbers");
+    }
+    if ((options->run >= 0 || options->luminosity_section >= 0) && options->output == NULL &&
+        options->table == NULL) {
+        return slc_cli_wrong(&slc_cmd_cms,
+                             "--run and --luminosity-section are columns of --output and --table");
+    }
     if (!is_charge(options->min_charge) || !is_charge(options->min_charge_layer1)) {
         return slc_cli_wrong(&slc_cmd_cms, "charges are whole numbers of electrons, or -1");
     }
@@ -201,7 +220,8 @@ static bool open_outputs(slc_cms_job *job, int n_inputs, char **inputs, const ch
 {
     const slc_cms_options *options = job->options;
     slc_error *error = &job->error;
-    const slc_cms_result none = {0};
+    const slc_flow_cms_result none = {0};
+    slc_cms_rows_init(job);
     if (options->output != NULL &&
         (slc_cli_results_create(options->output, &options->results, options->threads, command_line,
                                 &job->results, error) != SLC_OK ||
@@ -214,7 +234,7 @@ static bool open_outputs(slc_cms_job *job, int n_inputs, char **inputs, const ch
         slc_cli_say("cms", "%s", error->text);
         return false;
     }
-    const slc_io_text_form form = {.schema = &slc_cms_clusters_schema, .events = true};
+    const slc_io_text_form form = {.schema = &job->table_schema, .events = true};
     if (job->table != NULL && slc_io_text_rows(job->table, &form, NULL, error) != SLC_OK) {
         slc_cli_say("cms", "%s", error->text);
         return false;
@@ -296,6 +316,7 @@ static void clear(slc_cms_job *job)
     slc_flow_close(job->flow);
     slc_cms_gains_clear(&job->gains);
     slc_cms_geometry_clear(&job->geometry);
+    slc_cms_rows_clear(job);
     slc_io_abandon(job->results);
     slc_io_abandon(job->table);
     free(job->cabling);
@@ -324,7 +345,7 @@ const slc_cli_command slc_cmd_cms = {
     .description = "Reads raw events of CMS's pixel detector, decodes and calibrates their digis and finds "
                    "clusters and their\n"
                    "positions, on a processor or a GPU. '-' is standard input.\n"
-                   "Groups of --output: digis, modules, clusters, and with --geometry places.\n",
+                   "Groups of --output: digis, modules, clusters, events, and with --geometry places.\n",
     .options = table,
     .n_options = sizeof table / sizeof table[0],
     .min_operands = 1,

@@ -7,12 +7,36 @@
 
 #include <string.h>
 
-bool slc_cms_job_append(slc_cms_job *job, const slc_cms_result *result)
+static bool append_table(slc_cms_job *job, const slc_flow_cms_result *result)
 {
+    const slc_exec exec = {.threads = (uint32_t)job->options->threads};
+    const slc_io_text_form form = {.schema = &job->table_schema,
+                                   .events = true,
+                                   .first_event = job->first_event + job->totals.events,
+                                   .exec = &exec};
+    const slc_cms_table_rows *rows = slc_cms_rows_of_table(job, result);
+    const slc_status status = rows != NULL
+                                  ? slc_io_text_rows(job->table, &form, rows, &job->error)
+                                  : slc_fail(&job->error, SLC_ERR_MEMORY, "no memory for rows of the table");
+    if (status != SLC_OK) {
+        slc_cli_say("cms", "%s", job->error.text);
+    }
+    return status == SLC_OK;
+}
+
+bool slc_cms_job_append(slc_cms_job *job, const slc_flow_cms_result *of)
+{
+    const slc_cms_result *result = &of->found;
+    const slc_cms_event_rows *events = job->results != NULL ? slc_cms_rows_of_events(job, of) : NULL;
+    if (job->results != NULL && events == NULL) {
+        slc_cli_say("cms", "no memory for which events they are");
+        return false;
+    }
     const slc_io_group groups[] = {
         {"digis", &slc_cms_digis_schema, &result->digis, SLC_IO_ROWS_ANY},
         {"modules", &slc_cms_modules_schema, &result->modules, SLC_IO_ROWS_ANY},
         {"clusters", &slc_cms_clusters_schema, &result->clusters, SLC_IO_ROWS_ANY},
+        {"events", &job->event_schema, events, SLC_IO_ROWS_ANY},
         {"places", &slc_cms_places_schema, &result->places, SLC_IO_ROWS_ANY},
     };
     const size_t n_groups = sizeof groups / sizeof groups[0] - (job->options->geometry == NULL ? 1 : 0);
@@ -29,9 +53,13 @@ bool slc_cms_job_append(slc_cms_job *job, const slc_cms_result *result)
     return status == SLC_OK;
 }
 
-static void add_to_totals(slc_cms_job *job, const slc_cms_result *result)
+static void add_to_totals(slc_cms_job *job, const slc_cms_result *result, const slc_cms_events *events)
 {
     slc_cms_totals *totals = &job->totals;
+    for (size_t i = 0; i < events->head.size; i++) {
+        job->input.others += events->others[i];
+        job->input.mixed += events->others[i] > 0;
+    }
     totals->events += result->digis.head.n_events;
     totals->words.words += result->words.words;
     totals->words.empty += result->words.empty;
@@ -77,20 +105,10 @@ static bool take_batch(slc_cms_job *job, const slc_flow_item *item)
         slc_cli_say("cms", "%s: %s", item->path, item->error.text);
         return false;
     }
-    if (!slc_cms_job_append(job, &result->found)) {
+    if (!slc_cms_job_append(job, result) || (job->table != NULL && !append_table(job, result))) {
         return false;
     }
-    const slc_exec exec = {.threads = (uint32_t)job->options->threads};
-    const slc_io_text_form form = {.schema = &slc_cms_clusters_schema,
-                                   .events = true,
-                                   .first_event = job->first_event + job->totals.events,
-                                   .exec = &exec};
-    if (job->table != NULL &&
-        slc_io_text_rows(job->table, &form, &result->found.clusters, &job->error) != SLC_OK) {
-        slc_cli_say("cms", "%s", job->error.text);
-        return false;
-    }
-    add_to_totals(job, &result->found);
+    add_to_totals(job, &result->found, &result->events);
     slc_cli_progress_show(&job->progress, job->totals.events, 0);
     return true;
 }
@@ -130,6 +148,10 @@ static void tell_input(slc_cms_job *job, const slc_flow_item *end, uint64_t cut)
         job->failed = true;
     }
     judge_input(job, end->path, read->events);
+    if (job->input.others > 0) {
+        slc_cli_say("cms", "%s: %llu events have %llu fragments of another event, by their headers",
+                    end->path, (unsigned long long)job->input.mixed, (unsigned long long)job->input.others);
+    }
     slc_cli_tell_faults("cms", end->path, "FED", &job->input_faults); /* with --quiet, too: digis were lost */
 }
 

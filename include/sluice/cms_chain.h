@@ -170,6 +170,10 @@ SLC_API slc_status slc_cms_chain_run_digis(slc_cms_chain *chain, slc_cms_result 
 SLC_API void slc_cms_count_fragments(const slc_batch *batch, uint64_t *fragments, uint64_t *words,
                                      slc_faults *faults);
 
+/* Which events they are: resets `events`, which has room for a row and an event for each (SLC_ERR_CAPACITY).
+ * Run and luminosity section are not in the fragments of this detector. */
+SLC_API slc_status slc_cms_identify(const slc_batch *batch, slc_cms_events *events);
+
 #ifdef __cplusplus
 }
 #endif

@@ -111,6 +111,16 @@ typedef struct slc_cms_places {
 } slc_cms_places;
 SLC_API extern const slc_schema slc_cms_places_schema;
 
+/* Which events these are, a row for each, by the headers of their sound fragments. */
+typedef struct slc_cms_events {
+    slc_columns head;
+    uint32_t *level1_id;      /* of the level-1 trigger, 24 bits: what more than half of them have, if any */
+    uint16_t *bunch_crossing; /* 12 bits, of the same */
+    uint16_t *fragments;      /* sound ones; 0: the other columns are 0 */
+    uint16_t *others;         /* of these, with another number or bunch crossing */
+} slc_cms_events;
+SLC_API extern const slc_schema slc_cms_events_schema;
+
 /* ---- what is read beside the events ------------------------------------------------------------ */
 
 /* Where each read-out chip is: entry (fed - 1200) · 384 + (link - 1) · 8 + roc - 1, with link 1 … 48 and roc

@@ -193,6 +193,7 @@ typedef struct slc_flow_cms_setup {
 } slc_flow_cms_setup;
 typedef struct slc_flow_cms_result {
     slc_cms_result found;
+    slc_cms_events events; /* which they are; not in the checksum */
 } slc_flow_cms_result;
 SLC_API extern const slc_flow_chain slc_flow_cms;
 

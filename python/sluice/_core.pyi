@@ -95,6 +95,7 @@ class CmsBatch(Batch):
     digis: Columns
     modules: Columns
     clusters: Columns
+    events: Columns
     places: Columns
 
 class PixelsBatch(Batch):

@@ -64,7 +64,8 @@ def open(
     them. ``skip_modules``: those that are left out. ``phase`` of the detector: calibration, number of modules, charge cuts. Clusters are kept with
     ``min_charge_e`` electrons at least (``above``: more), in modules below 96 ``min_charge_layer1_e``; None: the phase's own.
     ``duplicates``: what digis of one pixel count as. A module with more than ``max_module_digis`` (6000) takes a slower path, or
-    with ``truncate`` its digis beyond are in no cluster, and that is a fault. Without ``digis`` batches have modules and clusters
+    with ``truncate`` its digis beyond are in no cluster, and that is a fault. Batches have ``events``, too: number of the
+    trigger, bunch crossing, sound fragments, and those of them with another number. Without ``digis`` they have modules, clusters and events
     alone (on a GPU digis then stay there), and another checksum. ``threads``: workers, or streams of each GPU; 0: one for each
     processor. ``device``: "cpu", "cuda", "cuda:N", several as "cuda:0,1", or "all" (an ``UnsupportedError`` if there is none). Results
     depend on none of batch, threads and device.

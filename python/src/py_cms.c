@@ -41,6 +41,7 @@ static const group cms_groups[] = {
     {"digis", &slc_cms_digis_schema, RESULT(digis), .with = "digis=True", .bit = HAS_DIGIS},
     {"modules", &slc_cms_modules_schema, RESULT(modules)},
     {"clusters", &slc_cms_clusters_schema, RESULT(clusters)},
+    {"events", &slc_cms_events_schema, .place = offsetof(slc_flow_cms_result, events)},
     {"places", &slc_cms_places_schema, RESULT(places), .with = "geometry=", .bit = HAS_PLACES},
     {.name = NULL}};
 

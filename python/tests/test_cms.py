@@ -69,7 +69,7 @@ def test_columns(run):
     path, _, payloads = run
     (batch,), totals = read(path, payloads)
     digis, clusters = batch.digis, batch.clusters
-    assert batch.names == ("digis", "modules", "clusters") and batch.checksum == totals["checksum"]
+    assert batch.names == ("digis", "modules", "clusters", "events") and batch.checksum == totals["checksum"]
     assert clusters.units["charge_e"] == "e" and clusters.units["x_um"] == "um"
     event = 3
     some, found = digis.event(event), clusters.event(event)
@@ -80,11 +80,30 @@ def test_columns(run):
         clusters.x_um[0] = 0
 
 
+def test_events(run):
+    """Numbers and bunch crossings of the headers, parsed here."""
+    path, _, payloads = run
+    raw, at, expected = path.read_bytes(), 0, []
+    while at < len(raw):
+        (n,) = struct.unpack_from("<I", raw, at)
+        at, headers = at + 4, []
+        for _ in range(n):
+            _, size = struct.unpack_from("<2I", raw, at)
+            headers += [struct.unpack_from("<2I", raw, at + 8)] if size else []
+            at += 8 + size
+        expected.append((headers[0][1] & 0xFFFFFF, headers[0][0] >> 20, len(headers), 0))
+        assert len(set((low >> 20, high & 0xFFFFFF) for low, high in headers)) == 1
+    batches, _ = read(path, payloads, batch=5)
+    names = ("level1_id", "bunch_crossing", "fragments", "others")
+    assert [row for one in batches for row in zip(*(one.events[name].tolist() for name in names))] == expected
+    assert all((one.events.offsets == np.arange(one.events.n_rows + 1)).all() for one in batches) and len(expected) == 12
+
+
 def test_without_digis(run):
     path, _, payloads = run
     (whole,), _ = read(path, payloads)
     (batch,), totals = read(path, payloads, digis=False)
-    assert batch.names == ("modules", "clusters") and batch.clusters.checksum == whole.clusters.checksum
+    assert batch.names == ("modules", "clusters", "events") and batch.clusters.checksum == whole.clusters.checksum
     assert totals["digis"] == whole.digis.n_rows
     with pytest.raises(AttributeError, match="digis=True"):
         _ = batch.digis
@@ -136,7 +155,7 @@ def test_geometry(run, tmp_path):
     expected = told(path, {**payloads, "geometry": tmp_path / "cpefast.bin"})["checksum"]
     assert f"{totals['checksum']:016x}" == expected != told(path, payloads)["checksum"]
     clusters, places = batch.clusters, batch.places
-    assert batch.names == ("digis", "modules", "clusters", "places") and places.units["x_mm"] == "mm"
+    assert batch.names == ("digis", "modules", "clusters", "events", "places") and places.units["x_mm"] == "mm"
     assert (clusters.x_um == plain.clusters.x_um).all()
     np.testing.assert_allclose(places.x_mm, -clusters.y_um / 1000, rtol=1e-6)
     np.testing.assert_allclose(places.y_mm, clusters.x_um / 1000, rtol=1e-6)

@@ -207,3 +207,64 @@ void slc_cms_count_fragments(const slc_batch *batch, uint64_t *fragments, uint64
         *words += w.n_words;
     }
 }
+
+/* ---- which event it is --------------------------------------------------------------------------- */
+
+/* What a header says of its event: number of the trigger above the bunch crossing. */
+static uint64_t identity_of(const uint8_t *header)
+{
+    const uint64_t number = slc_load_u32(header + 4) & 0xffffffU;
+    return number << 12 | slc_load_u32(header) >> 20;
+}
+
+/* Goes over the sound fragments: the one that more than half have is among `leading`'s in the end (Boyer and
+ * Moore); or counts them, and those that have another. */
+typedef struct ballot {
+    uint64_t leading;
+    uint32_t ahead, fragments, others;
+} ballot;
+
+static void vote(const slc_batch *batch, uint32_t event, bool counts, ballot *b)
+{
+    const slc_cms_view view = view_of(batch, event);
+    slc_cms_fragment fragment;
+    for (size_t at = SLC_CMS_EVENT_HEAD; can_walk(&view); at = fragment.end) {
+        const slc_cms_step step = slc_cms_fragment_next(&view, at, &fragment);
+        if (step == SLC_CMS_STEP_END) {
+            break;
+        }
+        if (step != SLC_CMS_STEP_FRAGMENT || behind_headers(view.bytes, &fragment) == 0) {
+            continue;
+        }
+        const uint64_t identity = identity_of(view.bytes + fragment.begin);
+        if (counts) {
+            b->fragments++;
+            b->others += identity != b->leading;
+        } else if (b->ahead == 0 || identity == b->leading) {
+            b->leading = identity;
+            b->ahead++;
+        } else {
+            b->ahead--;
+        }
+    }
+}
+
+slc_status slc_cms_identify(const slc_batch *batch, slc_cms_events *events)
+{
+    slc_columns_reset(events);
+    if (events->head.capacity < batch->n_events || events->head.event_capacity < batch->n_events) {
+        return SLC_ERR_CAPACITY;
+    }
+    for (uint32_t e = 0; e < batch->n_events; e++) {
+        ballot b = {.leading = 0};
+        vote(batch, e, false, &b);
+        vote(batch, e, true, &b);
+        const size_t row = events->head.size++;
+        events->level1_id[row] = (uint32_t)(b.leading >> 12);
+        events->bunch_crossing[row] = (uint16_t)(b.leading & 0xfff);
+        events->fragments[row] = (uint16_t)b.fragments;
+        events->others[row] = (uint16_t)b.others;
+        slc_columns_end_event(events);
+    }
+    return SLC_OK;
+}

@@ -40,6 +40,14 @@ static const slc_column places[] = {
 };
 SOA_SCHEMA(slc_cms_places, slc_cms_places_schema, "places", places);
 
+static const slc_column events[] = {
+    SOA_COLUMN(slc_cms_events, level1_id, "id"),
+    SOA_COLUMN(slc_cms_events, bunch_crossing, "1"),
+    SOA_COLUMN(slc_cms_events, fragments, "1"),
+    SOA_COLUMN(slc_cms_events, others, "1"),
+};
+SOA_SCHEMA(slc_cms_events, slc_cms_events_schema, "events", events);
+
 /* Where columns begin, in multiples of the rounded number of 16-bit words: the 32-bit columns first. */
 enum { CLUSTER = 0, PACKED = 2, RAW_ID = 4, ADC = 6, X = 7, Y = 8, MODULE = 9, SLOTS = 10 };
 

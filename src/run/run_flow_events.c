@@ -371,6 +371,7 @@ static void close_cms_item(slc_flow_item *item)
 {
     slc_flow_cms_result *result = item->result;
     slc_cms_result_clear(&result->found);
+    slc_columns_clear(&slc_cms_events_schema, &result->events);
 }
 
 static slc_status open_cms_input(const void *setup, const slc_flow_config *config, const char *path,
@@ -417,7 +418,12 @@ static slc_status run_cms(void *chain, const void *setup, slc_flow_item *item, s
     (void)setup;
     slc_status status = slc_cms_chain_reserve(chain, &item->batch, &result->found, error);
     status = status == SLC_OK ? slc_cms_chain_run(chain, &item->batch, &result->found, error) : status;
+    if (status == SLC_OK && slc_columns_reserve(&slc_cms_events_schema, &result->events, item->batch.n_events,
+                                                item->batch.n_events) != SLC_OK) {
+        status = slc_fail(error, SLC_ERR_MEMORY, "no memory for which events they are");
+    }
     if (status == SLC_OK) {
+        (void)slc_cms_identify(&item->batch, &result->events);
         item->checksum = slc_cms_result_checksum(&result->found, 0);
         item->n_summed = result->found.digis.head.n_events;
     }
