@@ -489,7 +489,7 @@ const slc_cli_command slc_cmd_cluster = {
     .description =
         "Finds the clusters in lists of pixels: raw Timepix3 and Timepix4 (.tpx3, .tpx4), Pixet text "
         "(.t3pa),\n"
-        "CSV and NPY lists;\n"
+        "CSV and NPY lists, dense frames of text;\n"
         "'-' is standard input. Pixels with frames are clustered frame by frame; pixels with times as a "
         "stream,\n"
         "in space and time and in bounded memory; others as one image. Without --output it prints a table.\n"

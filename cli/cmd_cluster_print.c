@@ -87,6 +87,7 @@ void slc_cluster_print_notes(const slc_cluster_job *job)
         note(job, i, done->counts.untimed,
              "pixels have no time of arrival, as the chip counted events (packets 0xa), and were left out");
         note(job, i, done->counts.empty, "pixels have no charge; it is taken as 0");
+        note(job, i, done->counts.rounded, "times have fractions that are no whole ticks, and were rounded");
         note(job, i, done->totals.outside, "pixels outside of the sensor were left out");
         note(job, i, done->totals.stream.late,
              done->totals.stream.early > 0
@@ -135,6 +136,7 @@ static const slc_cli_field behind[] = {
     {"damaged", DONE(counts.damaged)},
     {"skipped", DONE(counts.skipped)},
     {"empty", DONE(counts.empty)},
+    {"rounded", DONE(counts.rounded)},
     {"chunks", DONE(counts.chunks)},
     {"heartbeats", DONE(counts.heartbeats)},
     {"tdc", DONE(counts.tdc)},

@@ -4,6 +4,6 @@
 
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
 {
-    fuzz_pixels(bytes, size, "t3pa csv");
+    fuzz_pixels(bytes, size, "t3pa csv matrix");
     return 0;
 }

@@ -121,24 +121,29 @@ static void test_refused(void **state)
     static const struct {
         const char *dictionary, *text;
     } cases[] = {
-        {"{'descr': '<f4', 'fortran_order': False, 'shape': (1, 2)}",
-         "a: byte 20: numbers that are no integers: u1 to u8 and i1 to i8 can be read"},
+        {"{'descr': '<f2', 'fortran_order': False, 'shape': (1, 2)}",
+         "a: byte 20: numbers of this type: u1 to u8, i1 to i8, f4 and f8 can be read"},
         {"{'descr': '|b1', 'fortran_order': False, 'shape': (1, 2)}",
-         "a: byte 20: numbers that are no integers: u1 to u8 and i1 to i8 can be read"},
+         "a: byte 20: numbers of this type: u1 to u8, i1 to i8, f4 and f8 can be read"},
         {"{'descr': '<u2', 'fortran_order': False, 'shape': (1, 5)}",
          "a: byte 60: an array of this shape: (pixels, 2 to 4) can be read, the columns being x, y, charge "
-         "and "
-         "time"},
+         "and time; or records"},
         {"{'descr': '<u2', 'fortran_order': False, 'shape': (4,)}",
          "a: byte 60: an array of this shape: (pixels, 2 to 4) can be read, the columns being x, y, charge "
-         "and "
-         "time"},
+         "and time; or records"},
         {"{'descr': '<u8', 'fortran_order': True, 'shape': (4294967294, 4)}",
          "a: byte 59: an array in Fortran order must be in memory whole, and needs more than 4 GiB: save it "
          "in "
          "C order"},
         {"{'descr': [('x', '<u2')], 'fortran_order': False, 'shape': (4,)}",
-         "a: byte 20: an array of records: plain numbers can be read"},
+         "a: byte 20: records of which no columns are called x and y"},
+        {"{'descr': [('x', '<u2'), ('y', '<u2', (2,))], 'fortran_order': False, 'shape': (4,)}",
+         "a: byte 36: a column of records that is no plain number"},
+        {"{'descr': [('x', '<u2'), ('y', [('a', 'u1')])], 'fortran_order': False, 'shape': (4,)}", NULL},
+        {"{'descr': [('x', '<u2'), ('y', '<U9')], 'fortran_order': False, 'shape': (4,)}",
+         "a: byte 20: the column y is of a type that is not read: u1 to u8, i1 to i8, f4 and f8 can be"},
+        {"{'descr': [('x', '<u2'), ('y', '<u2')], 'fortran_order': False, 'shape': (4, 1)}",
+         "a: byte 83: records of this shape: one dimension can be read"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         uint8_t file[ROOM] = "\x93NUMPY\x01";
@@ -147,7 +152,8 @@ static void test_refused(void **state)
         file[8] = (uint8_t)n;
         file[9] = 0;
         memcpy(file + 10, cases[i].dictionary, n);
-        assert_not_opened(file, 10 + n, SLC_ERR_UNSUPPORTED, cases[i].text);
+        assert_not_opened(file, 10 + n, cases[i].text != NULL ? SLC_ERR_UNSUPPORTED : SLC_ERR_FORMAT,
+                          cases[i].text != NULL ? cases[i].text : "a: byte 41: a string should be here");
     }
 }
 

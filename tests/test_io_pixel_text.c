@@ -306,7 +306,7 @@ static void test_a_frame_that_does_not_fit(void **state)
         assert_int_equal(pixels.head.size, 0);
         assert_int_equal(pixels.head.n_events, 0);
     }
-    assert_string_equal(error.text, "a: line 4: a frame of more than 2 pixels, for which there is room");
+    assert_string_equal(error.text, "a: frame 5 has more than 2 pixels, for which there is room");
     assert_int_equal(slc_io_pixels_read(file, &pixels, 5, &error), SLC_OK);
     assert_int_equal(pixels.head.n_events, 2); /* 3 + 1: the next has 2 */
     uint32_t count;

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Files of pixel lists: raw Timepix3 (.tpx3) and Timepix4 (.tpx4), text of Pixet (.t3pa), CSV and NPY lists.
- * The format is found by the file's bytes. Raw words of readouts also come over the network.
+ * Files of pixel lists: raw Timepix3 (.tpx3) and Timepix4 (.tpx4), text of Pixet (.t3pa), CSV and NPY lists,
+ * dense text. The format is found by the file's bytes. Raw words of readouts also come over the network.
  * docs/formats/tpx3.md, tpx4.md, t3pa.md, pixel-lists.md.
  */
 #ifndef SLUICE_IO_PIXEL_H
@@ -74,7 +74,9 @@ typedef struct slc_io_pixels_options {
      * width, y = index / width), and what slc_io_pixels_about tells; pixels of other formats that lie outside
      * are read all the same. */
     uint32_t width, height;
-    /* Of a time in CSV and NPY, whatever the header names. SLC_ERR_USAGE for .tpx3 and .t3pa, whose tick is
+    /* Of a time in CSV and NPY, whatever the header names; where times have fractions, which need this or a
+     * unit in the name of their column, slc_io_pixels_about tells the shorter tick that they are in: a
+     * thousandth of this, or 0.1 ps. SLC_ERR_USAGE for .tpx3 and .t3pa, whose tick is
      * known. */
     double tick_seconds;
     /* Of .tpx3 (SLC_ERR_USAGE for others): chips to their places, and pixels of which chips are read, a bit
@@ -109,7 +111,7 @@ typedef enum slc_io_pixels_edge {
 } slc_io_pixels_edge;
 
 typedef struct slc_io_pixels_info {
-    const char *format;     /* "tpx3", "tpx4", "t3pa", "csv", "npy" */
+    const char *format;     /* "tpx3", "tpx4", "t3pa", "csv", "npy", "matrix" */
     uint32_t with;          /* SLC_PIXEL_CHARGE …: the columns that its pixels have */
     uint32_t width, height; /* of the sensor; 0 where the format does not tell */
     double tick_seconds;    /* of a time; 25 ns / 16 for tpx3 and t3pa; of CSV as the header says; 0: unknown
@@ -131,6 +133,7 @@ typedef struct slc_io_pixels_counts {
         uncalibrated;         /* pixels of the mask, left out; whose energy is not known and taken as 0 */
     uint64_t uncorrected;     /* pixels for whose ToT the timewalk has no delay; their time is as it was */
     uint64_t skipped;         /* tpx3: bytes passed over where a chunk should begin */
+    uint64_t rounded;         /* times with fractions that are no whole ticks */
     uint64_t empty;           /* CSV: charges that are empty or NaN; they are read as 0 */
     uint64_t damaged;         /* packets or lines that were left out */
     uint64_t damaged_offset;  /* byte offset of the first of them */

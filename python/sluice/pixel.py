@@ -218,7 +218,7 @@ def open(
     on_fault: OnFault = "warn",
     progress: Progress = None,
 ) -> Reader[PixelsBatch]:
-    """The pixels of files, as they are: raw Timepix3 and Timepix4 (.tpx3, .tpx4), Pixet's text (.t3pa), lists as CSV and NPY.
+    """The pixels of files, as they are: raw Timepix3 and Timepix4 (.tpx3, .tpx4), Pixet's text (.t3pa), lists as CSV and NPY, dense frames of text.
 
     A batch has ``pixels`` (``x``, ``y``, and as the file has them ``z``, ``charge``, ``time`` in ticks), up to ``batch`` of them, whole
     frames if there are such (each an event; of others a batch is one), and ``about``: a dict of format, width and height (0:

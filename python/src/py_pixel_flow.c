@@ -85,6 +85,7 @@ static void add_up(pixel_setup *s)
     s->untimed += s->counts.untimed;
     s->skipped += s->counts.skipped;
     s->empty += s->counts.empty;
+    s->rounded += s->counts.rounded;
     s->outside += s->totals.outside;
     s->late += s->totals.stream.late;
     s->outliers += s->totals.stream.outliers;
@@ -123,9 +124,10 @@ bool pixel_totals(const running *r, PyObject *dict)
     return core_put_u64(dict, "pixels", s.pixels) && core_put_u64(dict, "clusters", s.clusters) &&
            core_put_u64(dict, "damaged", s.damaged) && core_put_u64(dict, "skipped", s.skipped) &&
            core_put_u64(dict, "untimed", s.untimed) && core_put_u64(dict, "empty", s.empty) &&
-           core_put_u64(dict, "outside", s.outside) && core_put_u64(dict, "late", s.late) &&
-           core_put_u64(dict, "outliers", s.outliers) && core_put_u64(dict, "resets", s.resets) &&
-           core_put_u64(dict, "closed_early", s.early) && core_put_u64(dict, "tdc_invalid", s.no_edges) &&
+           core_put_u64(dict, "rounded", s.rounded) && core_put_u64(dict, "outside", s.outside) &&
+           core_put_u64(dict, "late", s.late) && core_put_u64(dict, "outliers", s.outliers) &&
+           core_put_u64(dict, "resets", s.resets) && core_put_u64(dict, "closed_early", s.early) &&
+           core_put_u64(dict, "tdc_invalid", s.no_edges) &&
            core_put_u64(dict, "other_chips", s.other_chips) && core_put_u64(dict, "filtered", s.filtered) &&
            core_put_u64(dict, "masked", s.masked) && core_put_u64(dict, "uncalibrated", s.uncalibrated) &&
            core_put_u64(dict, "uncorrected", s.uncorrected) &&

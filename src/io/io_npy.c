@@ -19,6 +19,7 @@ typedef struct parser {
     uint64_t offset; /* of the text in the file */
     bool has_descr, has_order, has_shape;
     slc_io_npy_header *header;
+    slc_io_npy_records *records; /* NULL: they are refused */
 } parser;
 
 bool slc_io_npy_probe(const uint8_t *bytes, size_t size)
@@ -82,6 +83,65 @@ static slc_status parse_string(parser *p, char *to, size_t room)
     return accept(p, quote) ? SLC_OK : wrong(p, begin, "a string without an end");
 }
 
+static bool swaps(char order)
+{
+    return order == (slc_io_number_little_endian() ? '>' : '<');
+}
+
+/* '<f4', '|S16' and their like: bytes, 0 where they are not told. */
+static size_t size_of_type(const char *text)
+{
+    const bool known = strchr("<>|=", text[0]) != NULL && text[0] != '\0' && text[1] != '\0';
+    size_t size = 0;
+    for (const char *at = known ? text + 2 : ""; *at >= '0' && *at <= '9' && size < HEADER_LIMIT; at++) {
+        size = 10 * size + (size_t)(*at - '0');
+    }
+    return known && text[1] == 'U' ? 4 * size : size;
+}
+
+/* ('x', '<u2'), of which the bracket is taken. */
+static slc_status parse_field(parser *p)
+{
+    slc_io_npy_records *records = p->records;
+    char text[32] = "";
+    const size_t begin = p->at;
+    if (records->n == SLC_IO_NPY_FIELDS) {
+        return wrong(p, begin, "more than 64 columns");
+    }
+    slc_io_npy_field *field = &records->field[records->n++];
+    slc_status status = parse_string(p, field->name, sizeof field->name);
+    if (status == SLC_OK && !accept(p, ',')) {
+        status = wrong(p, p->at, "a comma should be here");
+    }
+    status = status == SLC_OK ? parse_string(p, text, sizeof text) : status;
+    if (status != SLC_OK) {
+        return status;
+    }
+    const size_t size = size_of_type(text);
+    if (size == 0 || !accept(p, ')')) { /* or a shape follows */
+        return slc_io_stream_fail(p->stream, p->error, SLC_ERR_UNSUPPORTED, p->offset + begin,
+                                  "a column of records that is no plain number");
+    }
+    field->number = size <= 8 ? slc_io_number_of(text[1], size) : SLC_IO_NUMBER_NONE;
+    field->swap = size > 1 && swaps(text[0]);
+    field->offset = records->size;
+    records->size += size;
+    return SLC_OK;
+}
+
+static slc_status parse_records(parser *p)
+{
+    slc_status status = SLC_OK;
+    (void)accept(p, '[');
+    while (status == SLC_OK && !accept(p, ']')) {
+        status = accept(p, '(') ? parse_field(p) : wrong(p, p->at, "a column of records should be here");
+        if (status == SLC_OK && !accept(p, ',')) {
+            return accept(p, ']') ? SLC_OK : wrong(p, p->at, "the columns have no end");
+        }
+    }
+    return status;
+}
+
 /* '<f4' and its like. */
 static slc_status parse_descr(parser *p)
 {
@@ -89,6 +149,9 @@ static slc_status parse_descr(parser *p)
     skip_space(p);
     const size_t begin = p->at;
     p->header->descr_at = p->offset + begin;
+    if (begin < p->size && p->text[begin] == '[' && p->records != NULL) {
+        return parse_records(p);
+    }
     if (begin < p->size && p->text[begin] == '[') {
         return slc_io_stream_fail(p->stream, p->error, SLC_ERR_UNSUPPORTED, p->offset + begin,
                                   "an array of records: plain numbers can be read");
@@ -108,8 +171,7 @@ static slc_status parse_descr(parser *p)
                                   "an array of type '%s': bool, u1 to u8, i1 to i8 and f2 to f8 can be read",
                                   text);
     }
-    p->header->swap = !one_byte && ((order == '<' && !slc_io_number_little_endian()) ||
-                                    (order == '>' && slc_io_number_little_endian()));
+    p->header->swap = !one_byte && swaps(order);
     return SLC_OK;
 }
 
@@ -217,6 +279,15 @@ static slc_status parse_header(parser *p)
 
 slc_status slc_io_npy_read_header(slc_io_stream *stream, slc_io_npy_header *header, slc_error *error)
 {
+    return slc_io_npy_read_records(stream, header, NULL, error);
+}
+
+slc_status slc_io_npy_read_records(slc_io_stream *stream, slc_io_npy_header *header,
+                                   slc_io_npy_records *records, slc_error *error)
+{
+    if (records != NULL) {
+        *records = (slc_io_npy_records){.n = 0};
+    }
     *header = (slc_io_npy_header){.number = SLC_IO_NUMBER_NONE};
     const uint8_t *bytes;
     size_t visible;
@@ -255,7 +326,8 @@ slc_status slc_io_npy_read_header(slc_io_stream *stream, slc_io_npy_header *head
                 .text = (const char *)bytes + fixed,
                 .size = length,
                 .offset = fixed,
-                .header = header};
+                .header = header,
+                .records = records};
     status = parse_header(&p);
     if (status == SLC_OK) {
         slc_io_stream_skip(stream, fixed + length);

@@ -10,6 +10,19 @@
 
 enum { SLC_IO_NPY_MAGIC = 6, SLC_IO_NPY_DIMENSIONS = 32 };
 
+/* A column of records. */
+enum { SLC_IO_NPY_FIELDS = 64, SLC_IO_NPY_NAME = 64 };
+typedef struct slc_io_npy_field {
+    char name[SLC_IO_NPY_NAME];
+    slc_io_number number; /* NONE: of a type that is not read, and passed over */
+    bool swap;
+    size_t offset;
+} slc_io_npy_field;
+typedef struct slc_io_npy_records {
+    slc_io_npy_field field[SLC_IO_NPY_FIELDS];
+    size_t n, size; /* fields; bytes of a record; 0: the array is of plain numbers */
+} slc_io_npy_records;
+
 typedef struct slc_io_npy_header {
     slc_io_number number;
     bool swap, fortran;
@@ -22,5 +35,8 @@ typedef struct slc_io_npy_header {
 bool slc_io_npy_probe(const uint8_t *bytes, size_t size);
 /* Reads the header at the stream's begin and consumes it. Messages are "name: byte 60: reason". */
 slc_status slc_io_npy_read_header(slc_io_stream *stream, slc_io_npy_header *header, slc_error *error);
+/* The same, where there may be records instead of numbers. */
+slc_status slc_io_npy_read_records(slc_io_stream *stream, slc_io_npy_header *header,
+                                   slc_io_npy_records *records, slc_error *error);
 
 #endif

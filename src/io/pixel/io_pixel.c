@@ -226,7 +226,7 @@ static slc_status apply_options(slc_io_pixels *file, slc_error *error)
                                   format[3] == '4' ? 128 : 16);
     }
     if (options->tick_seconds > 0 && (file->info.with & SLC_PIXEL_TIME) != 0) {
-        file->info.tick_seconds = options->tick_seconds;
+        file->info.tick_seconds = options->tick_seconds / (file->tick_parts > 0 ? file->tick_parts : 1);
     }
     return apply_times(file, error);
 }

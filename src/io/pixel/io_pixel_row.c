@@ -134,7 +134,7 @@ static slc_io_pixel_role role_of_name(const uint8_t *begin, const uint8_t *end)
 }
 
 /* Times may have their unit in brackets, "toa [ns]", or after the name, "time_ns". */
-static slc_io_pixel_role role_of(const uint8_t *begin, const uint8_t *end, double *seconds)
+slc_io_pixel_role slc_io_pixel_role_of(const uint8_t *begin, const uint8_t *end, double *seconds)
 {
     *seconds = 0;
     trim(&begin, &end);
@@ -196,7 +196,7 @@ bool slc_io_pixel_parse_header(slc_io_pixel_layout *layout, const uint8_t *line,
     for (;; at++) {
         const uint8_t *stop = field_end(at, end, layout->separator);
         double seconds;
-        const slc_io_pixel_role role = role_of(at, stop, &seconds);
+        const slc_io_pixel_role role = slc_io_pixel_role_of(at, stop, &seconds);
         const bool again = role != SLC_IO_PIXEL_OTHER && slc_io_pixel_has(layout, role);
         layout->tick_seconds = role == SLC_IO_PIXEL_TIME && !again ? seconds : layout->tick_seconds;
         layout->role[layout->n_fields++] = (uint8_t)(again ? SLC_IO_PIXEL_OTHER : role);
@@ -291,9 +291,21 @@ static bool parse_decimal(const uint8_t *at, const uint8_t *end, decimal *number
     return at == end || ((*at == 'e' || *at == 'E') && parse_exponent(at + 1, end, &number->exponent));
 }
 
+/* Digits behind the last that counts: half a unit or more of it is one more. */
+static bool round_up(const uint8_t *at, const uint8_t *end, int64_t power, bool *rounded)
+{
+    const bool up = power == -1 && *at >= '5';
+    for (; at < end && !*rounded; at++) {
+        *rounded = *at != '0' && *at != '.';
+    }
+    return up;
+}
+
 /* A whole number, exactly, however it is written: 3, 3.0, 3.000e+00 and 0.3e1 are the same. Programs that
- * know no other numbers than floating-point ones write such. */
-static const char *parse_number(const uint8_t *at, const uint8_t *end, int64_t *value)
+ * know no other numbers than floating-point ones write such. With a shift the number times so many powers of
+ * ten, rounded, which *rounded tells. */
+static const char *parse_number(const uint8_t *at, const uint8_t *end, int shift, int64_t *value,
+                                bool *rounded)
 {
     decimal number;
     trim(&at, &end);
@@ -301,14 +313,19 @@ static const char *parse_number(const uint8_t *at, const uint8_t *end, int64_t *
         return not_whole;
     }
     const uint64_t most = (uint64_t)INT64_MAX + (number.minus ? 1 : 0);
-    int64_t power = number.point + number.exponent; /* of ten, of the digit before */
-    uint64_t size = 0, zeros = 0;                   /* those that a digit must follow to count */
-    bool large = false;
+    int64_t power = number.point + number.exponent + shift; /* of ten, of the digit before */
+    uint64_t size = 0, zeros = 0;                           /* those that a digit must follow to count */
+    bool large = false, up = false;
     for (at = number.digits; at < number.end; at++) {
         if (*at == '.') {
             continue;
         }
         power--;
+        if (power < 0 && shift > 0) {
+            up = round_up(at, number.end, power, rounded);
+            power = 0;
+            break;
+        }
         if (*at == '0') {
             zeros += size > 0 ? 1 : 0;
             continue;
@@ -329,8 +346,19 @@ static const char *parse_number(const uint8_t *at, const uint8_t *end, int64_t *
         large = size > most / 10;
         size *= 10;
     }
+    large = large || (up && size == most);
+    size += up ? 1 : 0;
     *value = (int64_t)(number.minus ? 0 - size : size);
     return large ? too_large : NULL;
+}
+
+bool slc_io_pixel_parse_whole(const uint8_t *begin, const uint8_t *end, uint64_t *value)
+{
+    int64_t number = 0;
+    bool rounded = false;
+    const bool good = parse_number(begin, end, 0, &number, &rounded) == NULL && number >= 0;
+    *value = good ? (uint64_t)number : 0;
+    return good;
 }
 
 /* The field's end, where it is nothing but digits, as nearly all are; NULL for any other. */
@@ -410,6 +438,36 @@ static const char *combine_times(int64_t fine, slc_io_pixel_row *row)
     return NULL;
 }
 
+/* ---- times with fractions ------------------------------------------------------------------------- */
+
+enum { TENTH_PS = 13, THOUSANDTHS = 3 }; /* powers of ten: of a second, and of the caller's tick */
+
+int slc_io_pixel_time_shift(const slc_io_pixels *file, double unit)
+{
+    int shift = TENTH_PS;
+    if (file->options.tick_seconds > 0) {
+        return THOUSANDTHS;
+    }
+    for (double seconds = 1; seconds > 3 * unit; seconds /= 10) {
+        shift--;
+    }
+    return unit > 0 ? shift : 0;
+}
+
+double slc_io_pixel_short_tick(slc_io_pixels *file, double unit)
+{
+    file->tick_parts = file->options.tick_seconds > 0 ? 1000 : 1;
+    return unit > 0 ? 1e-13 : 0;
+}
+
+bool slc_io_pixel_has_fraction(const slc_io_pixel_layout *layout, const uint8_t *line, size_t size)
+{
+    slc_io_pixel_row row;
+    size_t field = 0;
+    return slc_io_pixel_parse_row(layout, line, size, &row, &field) == fraction &&
+           layout->role[field - 1] == SLC_IO_PIXEL_TIME;
+}
+
 const char *slc_io_pixel_parse_row(const slc_io_pixel_layout *layout, const uint8_t *line, size_t size,
                                    slc_io_pixel_row *row, size_t *field)
 {
@@ -420,14 +478,15 @@ const char *slc_io_pixel_parse_row(const slc_io_pixel_layout *layout, const uint
     for (*field = 1; *field <= layout->n_fields; ++*field, at++) {
         const slc_io_pixel_role role = (slc_io_pixel_role)layout->role[*field - 1];
         int64_t value;
-        const uint8_t *stop = plain_number(at, end, layout->separator, &value);
+        const int shift = role == SLC_IO_PIXEL_TIME ? layout->time_shift : 0;
+        const uint8_t *stop = shift == 0 ? plain_number(at, end, layout->separator, &value) : NULL;
         const bool plain = stop != NULL;
         stop = plain ? stop : field_end(at, end, layout->separator);
         time_field = role == SLC_IO_PIXEL_TIME ? *field : time_field;
         if (role == SLC_IO_PIXEL_CHARGE && layout->width == 0 && !plain && is_nothing(at, stop)) {
             row->no_charge = true;
         } else if (role != SLC_IO_PIXEL_OTHER && role != SLC_IO_PIXEL_INDEX) {
-            const char *why = plain ? NULL : parse_number(at, stop, &value);
+            const char *why = plain ? NULL : parse_number(at, stop, shift, &value, &row->is_rounded);
             why = why == NULL ? take_field(layout, role, value, row, &fine) : why;
             if (why != NULL) {
                 return why;

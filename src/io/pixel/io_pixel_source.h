@@ -24,7 +24,8 @@ typedef struct slc_io_pixels_format {
 extern const slc_io_pixels_format slc_io_pixels_tpx3;
 extern const slc_io_pixels_format slc_io_pixels_tpx4;
 extern const slc_io_pixels_format slc_io_pixels_npy;
-extern const slc_io_pixels_format slc_io_pixels_text; /* .t3pa and CSV */
+extern const slc_io_pixels_format slc_io_pixels_matrix; /* dense text */
+extern const slc_io_pixels_format slc_io_pixels_text;   /* .t3pa and CSV */
 
 /* Bytes that are looked at before the first is consumed: for the format, and for what only the data tell. */
 enum { SLC_IO_PIXELS_FIRST = 8, SLC_IO_PIXELS_TEXT = 1 << 12, SLC_IO_PIXELS_PROBE = 1 << 20 };
@@ -46,6 +47,7 @@ struct slc_io_pixels {
     slc_io_pixels_info info;
     slc_io_pixels_counts counts;
     uint64_t bad_rows; /* of a list, among the damaged */
+    double tick_parts; /* of a tick that the caller gives, in which times are read; 0: 1 */
     int64_t *frames;   /* numbers of those that the last read appended */
     uint32_t n_frames, frame_capacity;
     slc_io_pixels_edge wanted; /* the edges that are kept; set by who opened the file */

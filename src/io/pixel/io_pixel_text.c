@@ -5,6 +5,7 @@
  * at before the first is consumed. docs/formats/t3pa.md, pixel-lists.md.
  */
 #include "io/pixel/io_pixel_text.h"
+#include "io/pixel/io_pixel_frames.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -13,13 +14,10 @@ enum { LINE_LIMIT = 1 << 16, CHIP_WIDTH = 256, QUAD_WIDTH = 512, FINE = 16 };
 
 typedef struct text_state {
     slc_io_pixel_layout layout;
-    uint64_t line;          /* number of the last one taken, from 1 */
-    bool skipping;          /* the rest of a line that is too long */
-    bool matrix;            /* t3pa */
-    slc_io_pixel_row ahead; /* frames: a row that is read and not in a list yet */
-    bool has_ahead;
-    int64_t frame;    /* of the rows in `carry`, or at the list's end */
-    slc_pixels carry; /* the begin of a frame that did not fit into the caller's list */
+    uint64_t line; /* number of the last one taken, from 1 */
+    bool skipping; /* the rest of a line that is too long */
+    bool matrix;   /* t3pa */
+    slc_io_pixel_frames frames;
 } text_state;
 
 /* ---- lines ----------------------------------------------------------------------------------- */
@@ -91,6 +89,7 @@ static slc_status next_row(slc_io_pixels *file, slc_io_pixel_row *row, slc_error
         const char *why = slc_io_pixel_parse_row(&state->layout, line, size, row, &field);
         if (why == NULL) {
             file->counts.empty += row->no_charge ? 1 : 0;
+            file->counts.rounded += row->is_rounded ? 1 : 0;
             return SLC_OK;
         }
         file->bad_rows++;
@@ -101,134 +100,11 @@ static slc_status next_row(slc_io_pixels *file, slc_io_pixel_row *row, slc_error
 
 /* ---- reading --------------------------------------------------------------------------------- */
 
-static void append(slc_pixels *pixels, const slc_io_pixel_row *row)
-{
-    const size_t at = pixels->head.size++;
-    pixels->x[at] = row->x;
-    pixels->y[at] = row->y;
-    if (pixels->z != NULL) {
-        pixels->z[at] = row->z;
-    }
-    if (pixels->charge != NULL) {
-        pixels->charge[at] = row->charge;
-    }
-    if (pixels->time != NULL) {
-        pixels->time[at] = row->time;
-    }
-}
-
-/* Keeps the rows from `begin` on, the first part of a frame, for the next call. */
-static slc_status put_aside(slc_io_pixels *file, slc_pixels *pixels, size_t begin, slc_error *error)
-{
-    text_state *state = file->state;
-    slc_column columns[SLC_PIXEL_COLUMNS];
-    const slc_schema schema = slc_pixels_schema(file->info.with, columns);
-    const size_t rows = pixels->head.size - begin;
-    slc_columns_reset(&state->carry);
-    slc_status status = rows > 0 ? slc_columns_reserve(&schema, &state->carry, rows, 1) : SLC_OK;
-    if (status == SLC_OK && rows > 0) {
-        status = slc_columns_append(&schema, pixels, begin, rows, &state->carry);
-    }
-    pixels->head.size = begin;
-    return status == SLC_OK ? SLC_OK
-                            : slc_io_pixels_fail(file, error, status, SLC_IO_NO_PLACE,
-                                                 "no memory for the %zu pixels of a frame", rows);
-}
-
-/* Brings them back. */
-static slc_status take_carry(slc_io_pixels *file, slc_pixels *pixels, size_t room, slc_error *error)
-{
-    text_state *state = file->state;
-    slc_column columns[SLC_PIXEL_COLUMNS];
-    const slc_schema schema = slc_pixels_schema(file->info.with, columns);
-    if (state->carry.head.size > room) {
-        return slc_io_pixels_fail(file, error, SLC_ERR_CAPACITY, SLC_IO_NO_PLACE,
-                                  "line %llu: a frame of more than %zu pixels, for which there is room",
-                                  (unsigned long long)state->line, room);
-    }
-    if (state->carry.head.size > 0) {
-        (void)slc_columns_append(&schema, &state->carry, 0, state->carry.head.size, pixels);
-        slc_columns_reset(&state->carry);
-    }
-    return SLC_OK;
-}
-
-/* The list is full inside a frame. */
-static slc_status stop_inside(slc_io_pixels *file, slc_pixels *pixels, size_t begin, bool has_events,
-                              size_t room, slc_error *error)
-{
-    const text_state *state = file->state;
-    const slc_status status = put_aside(file, pixels, begin, error);
-    if (status != SLC_OK || has_events) {
-        return status;
-    }
-    return slc_io_pixels_fail(file, error, SLC_ERR_CAPACITY, SLC_IO_NO_PLACE,
-                              "line %llu: a frame of more than %zu pixels, for which there is room",
-                              (unsigned long long)state->line, room);
-}
-
-/* The frame at the list's end is whole. */
-static slc_status end_frame(slc_io_pixels *file, slc_pixels *pixels, size_t begin, slc_error *error)
-{
-    const text_state *state = file->state;
-    if (file->n_frames == file->frame_capacity) {
-        const uint32_t capacity = file->frame_capacity > 0 ? 2 * file->frame_capacity : 64;
-        int64_t *larger = realloc(file->frames, capacity * sizeof *larger);
-        if (larger == NULL) {
-            pixels->head.size = begin;
-            return slc_io_pixels_fail(file, error, SLC_ERR_MEMORY, SLC_IO_NO_PLACE,
-                                      "no memory for the numbers of %lu frames", (unsigned long)capacity);
-        }
-        file->frames = larger;
-        file->frame_capacity = capacity;
-    }
-    file->frames[file->n_frames++] = state->frame;
-    slc_columns_end_event(pixels);
-    return SLC_OK;
-}
-
-static slc_status read_frames(slc_io_pixels *file, slc_pixels *pixels, size_t room, slc_error *error)
-{
-    text_state *state = file->state;
-    const size_t last = pixels->head.size + room;
-    const uint32_t first_event = pixels->head.n_events;
-    size_t begin = pixels->head.size; /* of the frame's rows */
-    if (first_event == pixels->head.event_capacity) {
-        return slc_io_pixels_fail(file, error, SLC_ERR_CAPACITY, SLC_IO_NO_PLACE,
-                                  "the list of pixels has no room for another event");
-    }
-    slc_status status = take_carry(file, pixels, room, error);
-    while (status == SLC_OK) {
-        status = state->has_ahead ? SLC_OK : next_row(file, &state->ahead, error);
-        if (status == SLC_END && pixels->head.size > begin) {
-            return end_frame(file, pixels, begin, error);
-        }
-        if (status != SLC_OK) {
-            pixels->head.size = begin; /* an input that cannot be read on: the frame is not whole */
-            return status;
-        }
-        state->has_ahead = true;
-        if (pixels->head.size > begin && state->ahead.frame != state->frame) {
-            status = end_frame(file, pixels, begin, error);
-            begin = pixels->head.size;
-            if (status != SLC_OK || begin == last || pixels->head.n_events == pixels->head.event_capacity) {
-                return status;
-            }
-        }
-        if (pixels->head.size == last) {
-            return stop_inside(file, pixels, begin, pixels->head.n_events > first_event, room, error);
-        }
-        append(pixels, &state->ahead);
-        state->frame = state->ahead.frame;
-        state->has_ahead = false;
-    }
-    return status;
-}
-
 static slc_status read_text(slc_io_pixels *file, slc_pixels *pixels, size_t room, slc_error *error)
 {
+    text_state *state = file->state;
     if (file->info.frames) {
-        return read_frames(file, pixels, room, error);
+        return slc_io_pixel_frames_read(file, &state->frames, next_row, pixels, room, error);
     }
     for (const size_t last = pixels->head.size + room; pixels->head.size < last;) {
         slc_io_pixel_row row;
@@ -236,7 +112,7 @@ static slc_status read_text(slc_io_pixels *file, slc_pixels *pixels, size_t room
         if (status != SLC_OK) {
             return status;
         }
-        append(pixels, &row);
+        slc_io_pixel_append(pixels, &row);
         if (file->stream.begin == file->stream.end) {
             break; /* what has come is handed out: more may be a while */
         }
@@ -353,6 +229,37 @@ static slc_status look_ahead(slc_io_pixels *file, slc_error *error)
     return SLC_OK;
 }
 
+/* Are there times with a fraction among the first rows? Then all are read in ticks that are short enough: of
+ * 0.1 ps where the header has a unit, in which 1.5625 ns are whole, else thousandths of the caller's. */
+static slc_status look_for_fractions(slc_io_pixels *file, slc_error *error)
+{
+    const size_t most = SLC_IO_PIXELS_PROBE / 2;
+    slc_io_pixel_layout *layout = &((text_state *)file->state)->layout;
+    const int shift = slc_io_pixel_time_shift(file, layout->tick_seconds);
+    const uint8_t *bytes;
+    size_t visible;
+    if (shift == 0) {
+        return SLC_OK;
+    }
+    const slc_status status = slc_io_pixels_look(file, most, &bytes, &visible, error);
+    if (status != SLC_OK) {
+        return status;
+    }
+    visible = visible < most ? visible : most;
+    bool found = false;
+    for (size_t at = 0; at < visible && !found;) {
+        const size_t size = line_size(bytes + at, visible - at);
+        found = (at + size < visible || bytes[at + size - 1] == '\n') && !is_blank(bytes + at, size) &&
+                slc_io_pixel_has_fraction(layout, bytes + at, size);
+        at += size;
+    }
+    if (found) {
+        layout->time_shift = shift;
+        layout->tick_seconds = slc_io_pixel_short_tick(file, layout->tick_seconds);
+    }
+    return SLC_OK;
+}
+
 static slc_status open_text(slc_io_pixels *file, slc_error *error)
 {
     text_state *state = calloc(1, sizeof *state);
@@ -366,9 +273,9 @@ static slc_status open_text(slc_io_pixels *file, slc_error *error)
     }
     state->matrix = slc_io_pixel_has(&state->layout, SLC_IO_PIXEL_MATRIX);
     file->info.format = state->matrix ? "t3pa" : "csv";
-    if (state->matrix) {
-        status = look_ahead(file, error);
-    }
+    status = state->matrix                                         ? look_ahead(file, error)
+             : slc_io_pixel_has(&state->layout, SLC_IO_PIXEL_TIME) ? look_for_fractions(file, error)
+                                                                   : SLC_OK;
     const slc_io_pixel_layout *layout = &state->layout;
     const bool time = slc_io_pixel_has(layout, SLC_IO_PIXEL_TIME);
     file->info.with = (slc_io_pixel_has(layout, SLC_IO_PIXEL_Z) ? SLC_PIXEL_Z : 0U) |
@@ -383,9 +290,7 @@ static void close_text(slc_io_pixels *file)
 {
     text_state *state = file->state;
     if (state != NULL) {
-        slc_column columns[SLC_PIXEL_COLUMNS];
-        const slc_schema schema = slc_pixels_schema(file->info.with, columns);
-        slc_columns_clear(&schema, &state->carry);
+        slc_io_pixel_frames_clear(file, &state->frames);
         free(state);
     }
 }
