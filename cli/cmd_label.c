@@ -231,7 +231,7 @@ bool slc_label_open_outputs(slc_label_job *job)
         job->narrow = slc_cli_ends_with(options->output, ".png") ||
                       slc_cli_ends_with(options->output, ".pgm");
         status = job->outputs != NULL
-                     ? SLC_OK
+                     ? slc_io_outbox_open(&job->outbox, &job->error)
                      : slc_io_image_writer_open(options->output, false, &job->image_writer, &job->error);
     }
     if (status == SLC_OK && options->preview != NULL) {
@@ -261,6 +261,25 @@ static bool close_writer(slc_label_job *job, slc_io_writer **writer, const char 
     return slc_cli_kept_judge(&job->kept, "label", name, status, &job->error);
 }
 
+/* Label files of single inputs, which are completed though others fail. */
+static bool close_outbox(slc_label_job *job, bool good)
+{
+    slc_io_outbox *open = job->outbox;
+    slc_flow_close(job->flow); /* its workers put files there */
+    job->flow = NULL;
+    job->outbox = NULL;
+    uint64_t failed = 0;
+    const slc_status status = slc_io_outbox_close(open, &failed, &job->error);
+    if (status != SLC_OK && good) { /* else it is told already, or what ended the run is */
+        slc_cli_say("label", "%s", job->error.text);
+    }
+    if (failed > 1) {
+        slc_cli_say("label", "and %llu more label files could not be written",
+                    (unsigned long long)failed - 1);
+    }
+    return good && status == SLC_OK;
+}
+
 /* Completes the outputs or, where anything failed, removes them all: what had their names before stays. They
  * are completed one after the other; where that fails (a full disk), those after are removed. */
 bool slc_label_close_outputs(slc_label_job *job, bool good)
@@ -270,8 +289,9 @@ bool slc_label_close_outputs(slc_label_job *job, bool good)
         (void)close_writer(job, &job->preview_writer, job->options->preview, false);
         (void)close_writer(job, &job->mask_writer, job->options->write_mask, false);
     }
-    if (job->outputs != NULL) { /* each was closed with its input, or that did not end */
+    if (job->outputs != NULL) { /* each was put there with its input, or that did not end */
         (void)close_writer(job, &job->image_writer, NULL, false);
+        good = close_outbox(job, good);
     } else {
         good = close_writer(job, &job->image_writer, job->options->output, good);
     }

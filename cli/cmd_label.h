@@ -88,6 +88,7 @@ typedef struct slc_label_job {
     double pixel_x_um, pixel_y_um; /* of --pixel-size; 0: each page's own */
     slc_label_rows rows;
     char **outputs;         /* the label file of each input, NULL: one for all */
+    slc_io_outbox *outbox;  /* where these are completed */
     uint64_t failed_inputs; /* of those with a file each: which then have none */
     slc_io_writer *image_writer, *preview_writer, *mask_writer;
     slc_label_stats *stats;

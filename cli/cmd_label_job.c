@@ -155,7 +155,7 @@ slc_status slc_label_write_own(void *context, slc_flow_item *item, slc_error *er
     if (own->status == SLC_OK) {
         own->status = add_labels(job, writer, result, &own->error);
         if (own->status == SLC_OK) {
-            own->status = slc_io_finish(writer, &own->error);
+            slc_io_outbox_put(job->outbox, writer);
         } else {
             slc_io_abandon(writer);
         }
@@ -316,7 +316,7 @@ static bool write_page(slc_label_job *job, const slc_flow_item *item, slc_label_
         return write_labels(job, result, page);
     }
     job->error = own->error;
-    return own->status == SLC_OK || complain(job);
+    return (own->status == SLC_OK && slc_io_outbox_look(job->outbox, &job->error) == SLC_OK) || complain(job);
 }
 
 /* A page of a pipe that a signal ended: its rest has not come. */
@@ -374,7 +374,10 @@ static bool end_own_file(slc_label_job *job, const slc_flow_item *item)
         job->failed_inputs++;
         return true;
     }
-    return writer == NULL || slc_io_finish(writer, &job->error) == SLC_OK || complain(job);
+    if (writer != NULL) {
+        slc_io_outbox_put(job->outbox, writer);
+    }
+    return true;
 }
 
 static bool take_end(slc_label_job *job, const slc_flow_item *item)

@@ -159,6 +159,19 @@ SLC_API void slc_io_abandon(slc_io_writer *writer);
  * nothing is renamed (standard output, a device). It holds until the writer is freed. */
 SLC_API const char *slc_io_temporary(const slc_io_writer *writer);
 
+/* Completes many small files while the caller goes on: slc_io_finish waits for the disk, which takes up to 10
+ * ms a file however small it is. Threads of its own (16 at most) wait for many at a time. */
+typedef struct slc_io_outbox slc_io_outbox;
+SLC_API slc_status slc_io_outbox_open(slc_io_outbox **outbox, slc_error *error);
+/* Takes the writer over and completes it soon, as slc_io_finish does: until then nothing has the file's name.
+ * Waits where 64 are yet to be completed. From any thread. */
+SLC_API void slc_io_outbox_put(slc_io_outbox *outbox, slc_io_writer *writer);
+/* Whether one of them failed so far: then *error is that of the first that was put. Does not wait. */
+SLC_API slc_status slc_io_outbox_look(slc_io_outbox *outbox, slc_error *error);
+/* Waits until all are completed, and frees. As slc_io_outbox_look; *n_failed, where not NULL, is how many
+ * failed. NULL is allowed. */
+SLC_API slc_status slc_io_outbox_close(slc_io_outbox *outbox, uint64_t *n_failed, slc_error *error);
+
 /* ---- MDF output ------------------------------------------------------------------------------ */
 
 /* How packets of many events are laid out: docs/formats/mep.md. */

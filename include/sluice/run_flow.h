@@ -149,8 +149,7 @@ typedef struct slc_flow_chain {
     /* What it has besides these bytes, and giving that back. Each may be NULL. */
     slc_status (*item_open)(const void *setup, slc_flow_item *item, slc_error *error);
     void (*item_close)(slc_flow_item *item);
-    /* An input of paths: opened, read into an item (SLC_END after the last batch), closed. All by the
-     * reading thread but for closing. */
+    /* An input of paths: opened, read (SLC_END after the last batch), by one thread at a time; closed. */
     slc_status (*input_open)(const void *setup, const slc_flow_config *config, const char *path, void **input,
                              slc_error *error);
     slc_status (*read)(void *input, const slc_flow_config *config, slc_flow_item *item, slc_error *error);
@@ -165,6 +164,7 @@ typedef struct slc_flow_chain {
     /* In order, before the item is handed out: numbers that depend on earlier batches. At an input's end
      * `item->ended` is set. May be NULL. */
     void (*settle)(void *input, slc_flow_item *item);
+    bool read_by_workers; /* of regular files, on processors: who is free reads, nobody reads ahead */
 } slc_flow_chain;
 
 /* LHCb's VELO: MDF files, and events of hits as JSON. */

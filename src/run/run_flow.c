@@ -101,7 +101,7 @@ static void work_one(slc_flow *f, slc_flow_worker *w)
     if (f->spare != NULL && s->item.batch.capacity > 0) {
         slc_flow_give_bytes(f, s);
     }
-    if (s == f->head) {
+    if (f->by_workers ? slc_flow_is_due(f) : s == f->head) {
         (void)pthread_cond_signal(&f->ready);
     }
 }
@@ -139,6 +139,10 @@ static void *serve(void *argument)
     while (!f->over) {
         if (f->untaken != NULL) {
             work_one(f, w);
+        } else if (f->by_workers && !f->reading_now && !f->at_end && f->n_flying < f->n_slots) {
+            f->reading_now = true;
+            slc_flow_read_one(f);
+            f->reading_now = false;
         } else {
             const double began = slc_clock_seconds();
             (void)pthread_cond_wait(&f->workable, &f->mutex);
@@ -196,7 +200,7 @@ static slc_status begin(slc_flow *f, slc_error *error)
         all = pthread_create(&f->workers[i].thread, NULL, serve, &f->workers[i]) == 0;
         f->n_started += all;
     }
-    if (all && (!slc_flow_works_itself(f) || f->n_slots > 1)) {
+    if (all && !f->by_workers && (!slc_flow_works_itself(f) || f->n_slots > 1)) {
         f->has_reader = true; /* before the reader asks */
         if (pthread_create(&f->reader, NULL, read_all, f) != 0) {
             f->has_reader = all = false;
@@ -248,13 +252,13 @@ static slc_flow_slot *take_first(slc_flow *f, bool *late)
             f->tail = f->head == NULL ? NULL : f->tail;
             f->n_flying--;
             s->state = SLC_FLOW_HELD;
-            (void)pthread_cond_signal(&f->readable);
+            (void)pthread_cond_signal(f->by_workers ? &f->workable : &f->readable);
             slc_flow_unlock(f);
             return s;
         }
         if (self != NULL && f->untaken != NULL) {
             work_one(f, self);
-        } else if (!f->has_reader && !f->at_end) {
+        } else if (!f->has_reader && !f->by_workers && !f->at_end) {
             slc_flow_read_one(f);
         } else {
             const double began = slc_clock_seconds();

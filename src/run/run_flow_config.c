@@ -7,6 +7,8 @@
 #include "base/team.h"
 #include "run/run_flow_part.h"
 
+#include <sys/stat.h>
+
 static void flow_config_default(slc_flow_config *config)
 {
     *config = (slc_flow_config){.size = sizeof *config, .batch_events = 64, .batch_bytes = (size_t)16 << 20};
@@ -73,6 +75,23 @@ bool slc_flow_works_itself(const slc_flow *f)
     return f->n_workers == 1 && !(f->chain->apart && f->config.exec.threads > 1);
 }
 
+/* Regular files alone, whose reading ends without signals. */
+static bool are_files(const slc_flow_config *config)
+{
+    struct stat about;
+    bool all = config->read == NULL;
+    for (uint32_t i = 0; i < config->n_paths && all; i++) {
+        all = stat(config->paths[i], &about) == 0 && S_ISREG(about.st_mode);
+    }
+    return all;
+}
+
+bool slc_flow_is_due(const slc_flow *f)
+{
+    return f->head != NULL && f->head->state == SLC_FLOW_DONE &&
+           (!f->by_workers || f->at_end || 2 * f->n_flying >= f->n_slots);
+}
+
 void slc_flow_count_workers(slc_flow *f)
 {
     const slc_flow_chain *chain = f->chain;
@@ -86,6 +105,11 @@ void slc_flow_count_workers(slc_flow *f)
                                             : threads;
     f->n_workers = chain->ordered ? 1 : slc_run_devices_workers(&f->devices, f->n_workers);
     f->n_slots = slc_flow_slots(slots, f->n_workers);
+    f->by_workers = chain->read_by_workers && f->n_workers > 1 && f->devices.list.n == 0 &&
+                    are_files(&f->config);
+    if (slots == 0 && f->by_workers) {
+        f->n_slots = 4 * f->n_workers + 4; /* every second one is the end of a file */
+    }
     f->n_slots = f->n_slots < 2 && slc_flow_has_to_read_ahead(&f->config) ? 2 : f->n_slots;
     if (slots == 0 && chain->ordered && f->n_slots > 2 && slc_flow_works_itself(f)) {
         f->n_slots = 2; /* one is worked on while the next is read; else the caller takes one, too */

@@ -586,4 +586,5 @@ const slc_flow_chain slc_flow_image = {.size = sizeof(slc_flow_chain),
                                        .read = read_page,
                                        .finish = finish_page,
                                        .input_close = close_file,
-                                       .run = run_page};
+                                       .run = run_page,
+                                       .read_by_workers = true};

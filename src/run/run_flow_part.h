@@ -66,6 +66,7 @@ struct slc_flow {
     slc_run_places *places;
     sigset_t mask; /* of the caller */
     bool begun, has_reader;
+    bool by_workers; /* they read, too, and there is no reader */
     pthread_t reader;
 
     slc_run_part part;
@@ -84,6 +85,7 @@ struct slc_flow {
     uint32_t n_spare;
     uint32_t n_flying;  /* read or being read, and not handed out */
     uint32_t n_untaken; /* read and not taken */
+    bool reading_now;   /* a worker is reading */
     bool late;          /* reading leaves its bytes to the workers, who take them from `spare` */
     bool at_end, over;
     uint32_t first_wrong; /* the first worker without a chain */
@@ -100,6 +102,9 @@ slc_status slc_flow_take_config(const slc_flow_config *config, const slc_flow_ch
                                 slc_error *error);
 /* Sets how many threads, workers and slots there are. */
 void slc_flow_count_workers(slc_flow *f);
+/* Is the first item to be handed out now? Waking the caller costs about as much as a small item takes: where
+ * there is room for further ones, it sleeps on. Under the lock. */
+bool slc_flow_is_due(const slc_flow *f);
 /* One worker is the caller's thread. */
 bool slc_flow_works_itself(const slc_flow *f);
 /* Batches in flight for a wish (0: none). */

@@ -332,5 +332,7 @@ void slc_flow_read_one(slc_flow *f)
     }
     append(f, s, s->item.ended ? SLC_FLOW_DONE : SLC_FLOW_READ);
     (void)pthread_cond_signal(&f->workable);
-    (void)pthread_cond_signal(&f->ready);
+    if (!f->by_workers || slc_flow_is_due(f)) {
+        (void)pthread_cond_signal(&f->ready);
+    }
 }

@@ -51,6 +51,19 @@ for threads in 1 2; do
 done
 rm in/p2-cut.png
 
+# ---- one whose label file cannot be completed ---------------------------------------------------------------------------
+for threads in 1 2; do
+    rm -rf to
+    mkdir -p to/p2.npy
+    run label -q --threads $threads in -o 'to/{name}.npy' --stats all.csv
+    want 1
+    grep -q "^sluice label: to/p2.npy: cannot create: it is a directory$" err || fail "not told: $(cat err)"
+    [ ! -e all.csv ] || fail "statistics of a part"
+    [ -z "$(find to -name '*tmp*')" ] || fail "left behind: $(find to -name '*tmp*')"
+done
+rm -rf to
+mkdir to
+
 # ---- what is refused ----------------------------------------------------------------------------------------------------
 refused() { # STATUS REASON WORDS...
     local status=$1 reason=$2
