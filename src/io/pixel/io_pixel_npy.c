@@ -102,7 +102,7 @@ static const char *load(const column *c, const uint8_t *from, int64_t *value)
     const uint64_t bits = bits_of(c, from);
     switch (c->number) {
     case SLC_IO_NUMBER_I8:
-        *value = (int8_t)bits;
+        *value = (int64_t)(bits ^ 0x80) - 0x80; /* of a byte */
         break;
     case SLC_IO_NUMBER_I16:
         *value = (int16_t)bits;

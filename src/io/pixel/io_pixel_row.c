@@ -5,6 +5,7 @@
  */
 #include "io/pixel/io_pixel_text.h"
 
+#include <math.h>
 #include <string.h>
 
 enum { FINE = 16 };
@@ -444,14 +445,10 @@ enum { TENTH_PS = 13, THOUSANDTHS = 3 }; /* powers of ten: of a second, and of t
 
 int slc_io_pixel_time_shift(const slc_io_pixels *file, double unit)
 {
-    int shift = TENTH_PS;
     if (file->options.tick_seconds > 0) {
         return THOUSANDTHS;
     }
-    for (double seconds = 1; seconds > 3 * unit; seconds /= 10) {
-        shift--;
-    }
-    return unit > 0 ? shift : 0;
+    return unit > 0 ? TENTH_PS + (int)lround(log10(unit)) : 0;
 }
 
 double slc_io_pixel_short_tick(slc_io_pixels *file, double unit)
