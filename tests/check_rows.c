@@ -1,9 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The operations of simd_rows.h on every target of this machine, against formulas that go number by number:
- * long additions in halves of words, records part by part, rows byte by byte. What may be touched ends at a
- * page that may not; what lies in front must stay. Whether bits_fence does what it is for no test of one
- * thread can see: here it is only called.
+ * long additions in halves of words, records part by part, ranks bit by bit, rows byte by byte. What may be
+ * touched ends at a page that may not; what lies in front must stay. Whether bits_fence does what it is for
+ * no test of one thread can see: here it is only called.
  */
 #include "check_rows.h"
 #include "simd_targets.h"
@@ -287,6 +287,42 @@ static void check_records(const slc_check_rows *table, uint32_t round, uint64_t 
     expect_front("a record", records);
 }
 
+/* ---- ranks of marked bits ---------------------------------------------------------------------- */
+
+/* Few bits, half of them, or nearly all. */
+static uint64_t word_of(uint32_t kind, uint64_t *random)
+{
+    const uint64_t a = random_u64(random), b = random_u64(random), c = random_u64(random);
+    return kind == 0 ? a & b & c : kind == 1 ? a : kind == 2 ? a | b | c : special_word(random);
+}
+
+static void check_list_ranks(const slc_check_rows *of, uint32_t round, uint64_t *random)
+{
+    enum { BITS = 64 };
+    uint32_t *rank = place(&left, BITS * sizeof(uint32_t), true, 0), entry[BITS];
+    uint32_t *table = place(&right, (BITS + 1) * sizeof(uint32_t), true, 0),
+             base = (uint32_t)random_u64(random);
+    for (size_t i = 0; i <= BITS; i++) {
+        table[i] = (uint32_t)random_u64(random);
+    }
+    const uint64_t marks = word_of(round % 4, random), own = word_of(round / 4 % 4, random);
+    const uint64_t other = word_of(round / 16 % 4, random);
+    guard_front(rank);
+    const size_t n = of->list_ranks(rank, entry, marks, own, base, other, table);
+    size_t wanted = 0, of_own = 0, of_other = 0;
+    for (size_t i = 0; i < BITS; i++) {
+        of_own += own >> i & 1;
+        of_other += other >> i & 1;
+        if ((marks >> i & 1) != 0) {
+            expect_word("bits_list_ranks: a rank", i, wanted, rank[wanted], (uint32_t)(base + of_own));
+            expect_word("bits_list_ranks: an entry", i, wanted, entry[wanted], table[of_other]);
+            wanted++;
+        }
+    }
+    expect_word("bits_list_ranks: how many", round, 0, n, wanted);
+    expect_front("bits_list_ranks", rank);
+}
+
 static void check_target(const slc_check_rows *table, slc_simd_target target)
 {
     enum { ROUNDS = 200 };
@@ -304,6 +340,10 @@ static void check_target(const slc_check_rows *table, slc_simd_target target)
         for (size_t begin = 0; begin <= n; begin++) {
             check_chain(table, n, begin);
         }
+    }
+    slc_check_doing("bits_list_ranks");
+    for (uint32_t round = 0; round < 10 * ROUNDS; round++) {
+        check_list_ranks(table, round, &random);
     }
     slc_check_doing("u32v_store4");
     for (uint32_t round = 0; round < ROUNDS; round++) {

@@ -16,6 +16,8 @@ typedef struct slc_check_rows {
     void (*turn4)(uint32_t *words, const uint8_t *const *row, size_t at);
     void (*add_record)(uint64_t *record, const uint32_t *from, uint32_t upper);
     void (*join_records)(uint64_t *record, const uint64_t *from);
+    size_t (*list_ranks)(uint32_t *rank, uint32_t *entry, uint64_t marks, uint64_t own, uint32_t base,
+                         uint64_t other, const uint32_t *table);
     /* n elements, a multiple of the vector, by u32v_store_far, then bits_fence. */
     void (*copy_far)(uint32_t *p, const uint32_t *from, size_t n);
 } slc_check_rows;

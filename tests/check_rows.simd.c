@@ -33,6 +33,12 @@ static void join_records(uint64_t *record, const uint64_t *from)
     bits_join_records(record, from);
 }
 
+static size_t list_ranks(uint32_t *rank, uint32_t *entry, uint64_t marks, uint64_t own, uint32_t base,
+                         uint64_t other, const uint32_t *table)
+{
+    return bits_list_ranks(rank, entry, marks, own, base, other, table);
+}
+
 static void copy_far(uint32_t *p, const uint32_t *from, size_t n)
 {
     for (size_t i = 0; i < n; i += SIMD_LANES) {
@@ -50,5 +56,6 @@ const slc_check_rows SIMD_TABLE(slc_check_rows) = {
     .turn4 = turn4,
     .add_record = add_record,
     .join_records = join_records,
+    .list_ranks = list_ranks,
     .copy_far = copy_far,
 };

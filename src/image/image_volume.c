@@ -139,6 +139,7 @@ static void carve_part(slc_arena *c, const slc_volume_labeller *v, slc_volume_pa
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
         *lists[i] = carve(c, 64 * v->pitch * SLC_VOLUME_NEIGHBOURS * SLC_VOLUME_SIDES, sizeof(uint32_t));
     }
+    strip->some = slc_arena_take(c, v->bundles, sizeof *strip->some);
     for (int i = 0; i < 2; i++) {
         slc_volume_layer *layer = &part->ring[i];
         layer->all = carve_words(c, v);
@@ -415,7 +416,7 @@ slc_status slc_volume_run(slc_volume_labeller *v, const slc_volume *volume, slc_
         return status;
     }
     v->out = out;
-    if (volume->type != SLC_IMAGE_U64) { /* whose rows are bits by themselves */
+    if (!v->equal) {
         v->level = slc_image_level_of(volume->type, v->config.equal ? 1 : v->config.threshold);
     }
     slc_team_run(v->team, v->n_parts, scan_part, v);

@@ -13,12 +13,6 @@
 
 #include <string.h>
 
-#if defined(__GNUC__)
-#define OUT_OF_LINE __attribute__((noinline))
-#else
-#define OUT_OF_LINE
-#endif
-
 /* ---- runs -------------------------------------------------------------------------------------- */
 
 /* A word of a row moved by one column, from its neighbours in the row. */
@@ -248,28 +242,6 @@ static void meet(slc_volume_strip *strip, slc_volume_layer *layer, const slc_vol
     }
 }
 
-/* ---- equal values ------------------------------------------------------------------------------ */
-
-/* An interval of equal columns within a run is one edge, at its first column; what is beside a column that is
- * equal, of either row, is of the same two runs. */
-static void same(slc_volume_strip *strip, const slc_volume_layer *layer, int neighbour, bool side)
-{
-    const size_t n = strip->pitch * strip->bundles;
-    const uint64_t *all = layer->all, *starts = layer->starts;
-    uint64_t *column = strip->edges[neighbour][SLC_VOLUME_COLUMN], *both = strip->both;
-    uint64_t *before = strip->edges[neighbour][SLC_VOLUME_BEFORE_IT];
-    uint64_t *behind = strip->edges[neighbour][SLC_VOLUME_BEHIND_IT];
-    for (size_t k = 0; k < n; k++) {
-        both[k] = column[k] & all[k];
-    }
-    for (size_t k = 0; k < n; k++) {
-        const uint64_t beside = both[k] | left(both, k);
-        column[k] = both[k] & ~(left(both, k) & ~starts[k]);
-        before[k] = side ? before[k] & all[k] & ~beside : 0;
-        behind[k] = side ? behind[k] & left(all, k) & ~beside : 0;
-    }
-}
-
 /* ---- edges ------------------------------------------------------------------------------------- */
 
 /* Appends the edges of a bundle that are marked: the run that has the mark's column or ended before it, of
@@ -282,21 +254,12 @@ static inline size_t list_sides(slc_volume_strip *strip, const slc_volume_layer 
     const uint32_t *ranks = other->ranks + shift, *labels = other->labels - 1;
     uint32_t *run = strip->edge_run, *label = strip->edge_label;
     for (size_t k = j * strip->pitch; k < (j + 1) * strip->pitch; k++) {
-        uint64_t marks = edges[k];
-        if (marks == 0) {
-            continue;
+        if (edges[k] != 0) {
+            const uint64_t own = layer->starts[k], theirs = starts[k];
+            n += bits_list_ranks(run + n, label + n, edges[k], sides == SLC_VOLUME_BEHIND_IT ? own << 1 : own,
+                                 layer->ranks[k] - 1, sides == SLC_VOLUME_BEFORE_IT ? theirs << 1 : theirs,
+                                 labels + ranks[k]);
         }
-        const uint64_t own = layer->starts[k], theirs = starts[k];
-        const uint32_t own_rank = layer->ranks[k] - 1, their_rank = ranks[k];
-        do {
-            const uint64_t upto = marks ^ (marks - 1);
-            const uint64_t own_upto = sides == SLC_VOLUME_BEHIND_IT ? upto >> 1 : upto;
-            const uint64_t their_upto = sides == SLC_VOLUME_BEFORE_IT ? upto >> 1 : upto;
-            run[n] = own_rank + (uint32_t)bits_count(own & own_upto);
-            label[n] = labels[their_rank + bits_count(theirs & their_upto)];
-            n++;
-            marks &= marks - 1;
-        } while (marks != 0);
     }
     return n;
 }
@@ -304,9 +267,14 @@ static inline size_t list_sides(slc_volume_strip *strip, const slc_volume_layer 
 static size_t list_edges(slc_volume_strip *strip, const slc_volume_layer *layer,
                          const slc_volume_layer *other, int neighbour, size_t j, size_t n)
 {
-    n = list_sides(strip, layer, other, neighbour, SLC_VOLUME_COLUMN, j, n);
-    if (strip->equal) {
+    const uint32_t some = strip->equal ? strip->some[j] >> (SLC_VOLUME_SIDES * neighbour) : 1;
+    if ((some >> SLC_VOLUME_COLUMN & 1) != 0) {
+        n = list_sides(strip, layer, other, neighbour, SLC_VOLUME_COLUMN, j, n);
+    }
+    if ((some >> SLC_VOLUME_BEFORE_IT & 1) != 0) {
         n = list_sides(strip, layer, other, neighbour, SLC_VOLUME_BEFORE_IT, j, n);
+    }
+    if ((some >> SLC_VOLUME_BEHIND_IT & 1) != 0) {
         n = list_sides(strip, layer, other, neighbour, SLC_VOLUME_BEHIND_IT, j, n);
     }
     return n;
@@ -475,25 +443,22 @@ static inline size_t write_rows(const uint64_t *const *rows, size_t n_rows, size
 static size_t write(const uint64_t *const *rows, size_t n_rows, const uint32_t *labels, size_t width,
                     uint32_t *const *out, bool far)
 {
-    const size_t written = n_rows == 2 ? 1 : n_rows;
+    /* Single rows are faster by way of the caches. */
+    if (n_rows == 2) {
+        return out[0] != NULL ? write_rows(rows, 1, 0, 1, labels, width, out, false, true)
+                              : write_rows(rows, 1, 0, 0, labels, width, out, false, true);
+    }
+    if (n_rows == 1) {
+        return out[0] != NULL ? write_rows(rows, 1, 0, 1, labels, width, out, false, false)
+                              : write_rows(rows, 1, 0, 0, labels, width, out, false, false);
+    }
     bool at_once = true, apart = false;
-    for (size_t r = 0; r < written; r++) {
+    for (size_t r = 0; r < SLC_VOLUME_ROWS; r++) {
         apart = apart || (uintptr_t)out[r] % (SIMD_LANES * sizeof **out) != 0;
         at_once = at_once && out[r] != NULL;
     }
     at_once = at_once && (!far || !apart); /* four rows that leave the caches by themselves are slower */
     far = far && !apart && at_once;
-    if (written == 1 && out[0] == NULL) { /* its runs are counted */
-        return write_rows(rows, 1, 0, 0, labels, width, out, false, n_rows == 2);
-    }
-    if (n_rows == 2) {
-        return far ? write_rows(rows, 1, 0, 1, labels, width, out, true, true)
-                   : write_rows(rows, 1, 0, 1, labels, width, out, false, true);
-    }
-    if (n_rows == 1) {
-        return far ? write_rows(rows, 1, 0, 1, labels, width, out, true, false)
-                   : write_rows(rows, 1, 0, 1, labels, width, out, false, false);
-    }
     if (at_once) { /* a vector of labels serves all four */
         return far ? write_rows(rows, SLC_VOLUME_ROWS, 0, SLC_VOLUME_ROWS, labels, width, out, true, false)
                    : write_rows(rows, SLC_VOLUME_ROWS, 0, SLC_VOLUME_ROWS, labels, width, out, false, false);
@@ -510,7 +475,8 @@ static size_t write(const uint64_t *const *rows, size_t n_rows, const uint32_t *
 const slc_volume_kernels SIMD_TABLE(slc_volume) = {.target = SIMD_TARGET_NAME,
                                                    .look = look,
                                                    .equal = equal,
-                                                   .same = same,
+                                                   .values = find_values,
+                                                   .compare = compare,
                                                    .meet = meet,
                                                    .join = join,
                                                    .border = border,

@@ -58,7 +58,19 @@ typedef struct slc_volume_strip {
     /* Of the layer at work, a word more: columns that tell which runs touch those of a neighbour. */
     uint64_t *edges[SLC_VOLUME_NEIGHBOURS][SLC_VOLUME_SIDES];
     uint64_t *both, *touch, *sum, *known, *known_sum;
+    uint32_t *some; /* of equal values, for each bundle: which of its edges are marked, as `compare` tells */
 } slc_volume_strip;
+
+/* A row of equal values, and the rows that are its neighbours; words of bits begin at the row's. */
+typedef struct slc_volume_compared {
+    const void *own, *other[SLC_VOLUME_NEIGHBOURS]; /* NULL: there is none, or it is not asked for */
+    size_t width, size;                             /* of a voxel, bytes */
+    uint32_t connectivity;
+    const uint64_t *all, *starts, *all_above,
+        *met_above;                 /* above: of the row above, zeros where there is none */
+    uint64_t *met[SLC_VOLUME_KEPT]; /* columns that are equal to the neighbour's */
+    uint64_t *marks[SLC_VOLUME_NEIGHBOURS][SLC_VOLUME_SIDES];
+} slc_volume_compared;
 
 /* One row of a layer's bundle whose voxels are to be summed. */
 typedef struct slc_volume_sum_row {
@@ -77,13 +89,14 @@ typedef struct slc_volume_kernels {
     /* Sets all, starts, ranks and n_runs of a layer of n words whose bundles have 1 or 4 rows. Of 2 rows, the
      * second are the starts. */
     void (*look)(slc_volume_layer *layer, size_t n, size_t n_rows);
-    /* Bit i: elements i of two rows are equal; of 1, 2, 4 or 8 bytes. Writes (n + 63) / 64 words. No second
-     * row of 8 bytes: they are 0. */
+    /* Bit i: elements i of two rows are equal; of 1, 2, 4 or 8 bytes. Writes (n + 63) / 64 words. */
     void (*equal)(const void *a, const void *b, size_t n, size_t size, uint64_t *bits);
-    /* Of volumes of equal values, the edges to a neighbour from what is equal: strip->edges[neighbour] has,
-     * for each voxel, whether it is equal to the neighbour's in its column and the one before; and whether
-     * the one before it is equal to the neighbour's in its column. Without `side` the first alone counts. */
-    void (*same)(slc_volume_strip *strip, const slc_volume_layer *layer, int neighbour, bool side);
+    /* Of a row of equal values: voxels that are not 0, and the first ones of runs of one value. Writes
+     * (width + 63) / 64 words of each. */
+    void (*values)(const void *row, size_t width, size_t size, uint64_t *all, uint64_t *starts);
+    /* Finds the edges of that row: sets the marks, and met. Returns which marks there are: bit
+     * SLC_VOLUME_SIDES · neighbour + side; where none are, the words may be left as they were. */
+    uint32_t (*compare)(const slc_volume_compared *row);
     /* Finds the edges of a layer, to its own bundles and to those of the layer before (NULL: none). */
     void (*meet)(slc_volume_strip *strip, slc_volume_layer *layer, const slc_volume_layer *before);
     /* Gives the runs of a layer labels: of the runs they touch, which become one, or new ones. */

@@ -70,11 +70,9 @@ static inline const void *slc_volume_row(const slc_volume *volume, size_t y, siz
 {
     return (const char *)volume->voxels + (ptrdiff_t)z * volume->slice_stride + (ptrdiff_t)y * volume->stride;
 }
-/* Voxels of 64 bits that are not 0. */
-void slc_volume_not_zero(slc_volume_labeller *labeller, size_t y, size_t z, uint64_t *bits);
-/* Of equal values: first columns of the runs of slice z, and the edges between the runs of a layer and of its
- * neighbours, without those of the layer itself at a border. */
-void slc_volume_find_starts(slc_volume_labeller *labeller, size_t z);
+/* Of equal values: voxels of a row that are not 0, and first columns of its runs; and the edges between the
+ * runs of a layer and of its neighbours, without those of the layer itself at a border. */
+void slc_volume_find_values(slc_volume_labeller *labeller, size_t y, size_t z);
 void slc_volume_compare(slc_volume_labeller *labeller, slc_volume_part *part, size_t z,
                         const slc_volume_layer *layer, bool before, bool border);
 /* Reads a part: provisional labels of its runs. */

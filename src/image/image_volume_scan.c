@@ -24,17 +24,16 @@ static void read_layer(slc_volume_labeller *labeller, size_t layer)
                 memset(bits, 0, labeller->pitch * sizeof *bits);
                 continue;
             }
-            if (volume->type == SLC_IMAGE_U64) {
-                slc_volume_not_zero(labeller, y, z, bits);
+            if (labeller->equal) {
+                uint64_t *starts = slc_volume_starts(labeller, y, z);
+                slc_volume_find_values(labeller, y, z);
+                memset(starts + used, 0, (labeller->pitch - used) * sizeof *starts);
             } else {
                 slc_image_bits_row(&labeller->image_kernels, &labeller->level, slc_volume_row(volume, y, z),
                                    volume->width, false, bits);
             }
             memset(bits + used, 0, (labeller->pitch - used) * sizeof *bits);
         }
-    }
-    if (labeller->equal) {
-        slc_volume_find_starts(labeller, layer);
     }
     for (size_t row = 0; row < labeller->rows; row++) { /* the bundles of zeros around */
         uint64_t *bits = row_of_bundles(labeller, layer, row);

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Operations on rows in memory, for the vocabulary: additions of long numbers, records of four numbers, and words of many
+ * Operations on rows in memory, for the vocabulary: additions of long numbers, records of four numbers, ranks of bits, and words of many
  * rows side by side. They are
  * written once in plain C, which is their meaning, and again where an instruction set gains by it; code is chosen by what
  * the compiler may use. tests/check_rows.c compares all targets.
@@ -158,6 +158,58 @@ static inline void bits_join_records(uint64_t record[4], const uint64_t from[4])
         record[k] += from[k];
     }
     record[3] = larger;
+}
+#endif
+
+/* ---- ranks of marked bits -------------------------------------------------------------------------- */
+
+/* For every set bit of `marks`, rising: rank[n] = base + how many of the bits of `own` up to it are set, and
+ * entry[n] = table[how many of those of `other`]. Returns how many. As many as 64 elements of each may be overwritten, and
+ * elements 0 to 64 of the table be read. */
+#if defined(__AVX512VBMI2__) && defined(__AVX512BITALG__) && SIMD_MAX_LANES == 16
+/* Byte i: how many of the bits 0 to i are set. */
+static inline __m512i simd_byte_ranks(uint64_t word)
+{
+    const __m512i first = _mm512_set_epi64(0x3838383838383838, 0x3030303030303030, 0x2828282828282828, 0x2020202020202020,
+                                           0x1818181818181818, 0x1010101010101010, 0x0808080808080808, 0);
+    const __m512i eighth = _mm512_srli_epi64(first, 3), upto = _mm512_set1_epi64((long long)0xff7f3f1f0f070301);
+    const __m512i below = _mm512_set_epi64(0xffffffffffffff, 0xffffffffffff, 0xffffffffff, 0xffffffff, 0xffffff, 0xffff, 0xff, 0);
+    const __m512i all = _mm512_set1_epi64((long long)word);
+    const __m512i here = _mm512_popcnt_epi8(_mm512_and_si512(_mm512_shuffle_epi8(all, eighth), upto));
+    const __m512i before = _mm512_popcnt_epi64(_mm512_and_si512(all, below)); /* to each byte of its eight */
+    return _mm512_add_epi8(here, _mm512_shuffle_epi8(before, _mm512_set_epi64(0x0808080808080808, 0, 0x0808080808080808, 0,
+                                                                              0x0808080808080808, 0, 0x0808080808080808, 0)));
+}
+static inline size_t bits_list_ranks(uint32_t *rank, uint32_t *entry, uint64_t marks, uint64_t own, uint32_t base,
+                                     uint64_t other, const uint32_t *table)
+{
+    const size_t n = (size_t)__builtin_popcountll(marks);
+    const bool few = __builtin_popcountll(other) < 32; /* entries fit into two vectors */
+    __m512i ranks = _mm512_maskz_compress_epi8(marks, simd_byte_ranks(own));
+    __m512i theirs = _mm512_maskz_compress_epi8(marks, simd_byte_ranks(other));
+    const __m512i low = _mm512_loadu_si512((const void *)table), high = _mm512_loadu_si512((const void *)(table + 16));
+    const __m512i bases = _mm512_set1_epi32((int)base);
+    for (size_t i = 0; i < n; i += 16) {
+        const __m512i at = _mm512_cvtepu8_epi32(_mm512_castsi512_si128(theirs));
+        const __m512i found = few ? _mm512_permutex2var_epi32(low, at, high) : _mm512_i32gather_epi32(at, table, 4);
+        _mm512_storeu_si512((void *)(rank + i), _mm512_add_epi32(_mm512_cvtepu8_epi32(_mm512_castsi512_si128(ranks)), bases));
+        _mm512_storeu_si512((void *)(entry + i), found);
+        ranks = _mm512_alignr_epi64(ranks, ranks, 2);
+        theirs = _mm512_alignr_epi64(theirs, theirs, 2);
+    }
+    return n;
+}
+#else
+static inline size_t bits_list_ranks(uint32_t *rank, uint32_t *entry, uint64_t marks, uint64_t own, uint32_t base,
+                                     uint64_t other, const uint32_t *table)
+{
+    size_t n = 0;
+    for (; marks != 0; marks &= marks - 1, n++) {
+        const uint64_t upto = marks ^ (marks - 1);
+        rank[n] = base + (uint32_t)__builtin_popcountll(own & upto);
+        entry[n] = table[__builtin_popcountll(other & upto)];
+    }
+    return n;
 }
 #endif
 
