@@ -348,8 +348,18 @@ static bool has_stereo(const slc_hlt1_forward_track *t)
            (t->hit[9] != NO_HIT || t->hit[10] != NO_HIT);
 }
 
-/* Follows the curve of a triplet through the other layers. False where there is not enough. */
-static bool extend(const search *s, const triplet *from, slc_hlt1_forward_track *t)
+/* Can it still have enough hits, and be better than `most`, if `left` more layers have one? Wrong ones end
+ * early here, and nothing else changes. */
+static bool is_promising(const search *s, const slc_hlt1_forward_track *t, uint32_t left, float sum,
+                         float most)
+{
+    const uint32_t n = t->n + left;
+    return n >= s->min_hits && factors[n] * sum / (float)(n - 3) < most;
+}
+
+/* Follows the curve of a triplet through the other layers. False where there is not enough, or nothing better
+ * than `most`. */
+static bool extend(const search *s, const triplet *from, float most, slc_hlt1_forward_track *t)
 {
     float sum = 0;
     for (int k = 0; k < SLC_SCIFI_LAYERS; k++) {
@@ -357,18 +367,21 @@ static bool extend(const search *s, const triplet *from, slc_hlt1_forward_track 
     }
     t->n = 3;
     make_curve(s, from, t);
-    for (int k = 0; k < 3; k++) {
+    for (uint32_t k = 0; k < 3; k++) {
         t->hit[sets[from->set][k]] = (int32_t)from->hit[k];
         const uint32_t other = sets[1 - from->set][k];
         take_nearest(&s->layers[other], other, at_d(t, s->layers[other].d), x_limit, t, &sum);
     }
     const float limit = stereo_limit * (fabsf(s->tx) + fabsf(s->velo.ty));
-    for (int i = 0; i < 6; i++) {
+    for (uint32_t i = 0; i < 6; i++) {
         const uint32_t k = stereo_layers[i];
+        if (!is_promising(s, t, 6 - i, sum, most)) {
+            return false;
+        }
         const float x = at_d(t, s->layers[k].d);
         take_nearest(&s->layers[k], k, x - y_in(&s->layers[k], x) * s->tables->dxdy[k], limit, t, &sum);
     }
-    if (t->n < s->min_hits || !has_stereo(t)) {
+    if (!is_promising(s, t, 0, sum, most) || !has_stereo(t)) {
         return false;
     }
     const float y2 = fit_y(s, t);
@@ -376,7 +389,7 @@ static bool extend(const search *s, const triplet *from, slc_hlt1_forward_track 
         return false;
     }
     t->quality = factors[t->n] * (sum / (float)(t->n - 3) + y2 / y_scale);
-    return true;
+    return t->quality < most;
 }
 
 /* ---- the curve by all hits ---------------------------------------------------------------------- */
@@ -437,7 +450,7 @@ static bool find_track(search *s, float max_quality, slc_hlt1_forward_track *bes
     bend_y(s);
     for (uint32_t i = 0; i < n; i++) {
         slc_hlt1_forward_track t;
-        if (extend(s, &list[i], &t) && t.quality < best->quality) {
+        if (extend(s, &list[i], best->quality, &t)) {
             *best = t;
         }
     }

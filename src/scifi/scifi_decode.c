@@ -26,9 +26,17 @@ enum {
 /* Channel, half channel and size in one word: bits 0-19, 20, 24-27. */
 #define PACK(channel, half, size) ((channel) | (uint32_t)(half) << 20 | (uint32_t)(size) << 24)
 
+/* What places hits of a mat, side by side in memory. */
+typedef struct mat_place {
+    float u_begin, half_pitch, die_gap, sipm_pitch;
+    float x, y, z, ddx, ddy, ddz, dxdy, dzdy;
+    uint32_t zone;
+} mat_place;
+
 struct slc_scifi_decoder {
     const slc_scifi_geometry *geometry;
     uint16_t order[SLC_SCIFI_MATS]; /* by mat; NO_ORDER: there is none */
+    mat_place places[SLC_SCIFI_MATS];
     uint32_t *found, *sorted;
     size_t capacity;
 };
@@ -41,6 +49,19 @@ slc_scifi_decoder *slc_scifi_decoder_open(const slc_scifi_geometry *geometry)
         decoder->order[i] = geometry->half_channel_pitch_mm[i] > 0
                                 ? (uint16_t)slc_scifi_mat_order(geometry, i)
                                 : NO_ORDER;
+        decoder->places[i] = (mat_place){.u_begin = geometry->u_begin_mm[i],
+                                         .half_pitch = geometry->half_channel_pitch_mm[i],
+                                         .die_gap = geometry->die_gap_mm[i],
+                                         .sipm_pitch = geometry->sipm_pitch_mm[i],
+                                         .x = geometry->mirror_x_mm[i],
+                                         .y = geometry->mirror_y_mm[i],
+                                         .z = geometry->mirror_z_mm[i],
+                                         .ddx = geometry->ddx[i],
+                                         .ddy = geometry->ddy[i],
+                                         .ddz = geometry->ddz[i],
+                                         .dxdy = geometry->dxdy[i],
+                                         .dzdy = geometry->dzdy[i],
+                                         .zone = 2 * (i >> 7) + (i >> 6 & 1)};
     }
     return decoder;
 }
@@ -198,20 +219,20 @@ static void take_bank(decoding *d, const slc_lhcb_bank *bank, bool *seen)
 /* ---- places ------------------------------------------------------------------------------------ */
 
 /* The formulas of the geometry, in single precision and this order. */
-static void place(const slc_scifi_geometry *g, uint32_t packed, slc_scifi_hits *hits, size_t to)
+static void place(const slc_scifi_decoder *decoder, uint32_t packed, slc_scifi_hits *hits, size_t to)
 {
-    const uint32_t channel = packed & 0xfffff, in_sipm = channel & 127, mat = (channel >> 9) - 512;
-    const float halves = (float)(2 * in_sipm + 1 + (packed >> 20 & 1));
-    float u = g->u_begin_mm[mat] + halves * g->half_channel_pitch_mm[mat];
-    u = (in_sipm & 64) != 0 ? u + g->die_gap_mm[mat] : u;
-    u = u + (float)(channel >> 7 & 3) * g->sipm_pitch_mm[mat];
-    const float x = g->mirror_x_mm[mat] + g->ddx[mat] * u, y = g->mirror_y_mm[mat] + g->ddy[mat] * u,
-                z = g->mirror_z_mm[mat] + g->ddz[mat] * u;
-    hits->x_mm[to] = x - g->dxdy[mat] * y;
-    hits->z_mm[to] = z - g->dzdy[mat] * y;
+    const uint32_t channel = packed & 0xfffff, in_sipm = channel & 127;
+    const mat_place *m = &decoder->places[(channel >> 9) - 512];
+    const float halves = (float)(int32_t)(2 * in_sipm + 1 + (packed >> 20 & 1));
+    float u = m->u_begin + halves * m->half_pitch;
+    u = u + (in_sipm & 64 ? m->die_gap : 0.0f);
+    u = u + (float)(int32_t)(channel >> 7 & 3) * m->sipm_pitch;
+    const float x = m->x + m->ddx * u, y = m->y + m->ddy * u, z = m->z + m->ddz * u;
+    hits->x_mm[to] = x - m->dxdy * y;
+    hits->z_mm[to] = z - m->dzdy * y;
     hits->y_end_mm[to] = y;
     hits->channel[to] = channel;
-    hits->zone[to] = (uint8_t)(2 * (mat >> 7) + (mat >> 6 & 1));
+    hits->zone[to] = (uint8_t)m->zone;
     hits->size[to] = (uint8_t)(packed >> 24);
 }
 
@@ -276,7 +297,7 @@ void slc_scifi_decode(slc_scifi_decoder *decoder, const slc_lhcb_bank *banks, si
     sort_by_mat(&d);
     const size_t begin = hits->head.size;
     for (size_t i = 0; i < d.n; i++) {
-        place(decoder->geometry, decoder->sorted[i], hits, begin + i);
+        place(decoder, decoder->sorted[i], hits, begin + i);
     }
     mend_order(hits, begin, begin + d.n);
     hits->head.size = begin + d.n;
