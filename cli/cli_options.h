@@ -280,6 +280,7 @@ extern const slc_cli_command slc_cmd_pet_sort;
 extern const slc_cli_command slc_cmd_pet_acquire;
 extern const slc_cli_command slc_cmd_pet_run;
 extern const slc_cli_command slc_cmd_simulate_velo;
+extern const slc_cli_command slc_cmd_simulate_hlt1;
 extern const slc_cli_command slc_cmd_simulate_image;
 extern const slc_cli_command slc_cmd_simulate_pixels;
 extern const slc_cli_command slc_cmd_simulate_cms;

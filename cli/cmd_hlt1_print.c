@@ -54,6 +54,20 @@ static void put_momentum(slc_cli_tree *tree, const slc_hlt1_check *check)
     }
 }
 
+static void put_muons(slc_cli_tree *tree, const char *whose, const slc_hlt1_muon_counts *counts)
+{
+    slc_cli_tree at = slc_cli_inner(tree, whose);
+    slc_cli_put(&at, "tracks", counts->tracks);
+    slc_cli_put(&at, "is_muon", counts->is_muon);
+    put_fraction(&at, "fraction", "fraction_sigma", counts->is_muon, counts->tracks);
+    slc_cli_put(&at, "fraction_chi2_below_3",
+                slc_cli_ratio((double)counts->below[0], (double)counts->tracks));
+    slc_cli_put(&at, "fraction_chi2_below_5",
+                slc_cli_ratio((double)counts->below[1], (double)counts->tracks));
+    slc_cli_put(&at, "fraction_chi2_below_6",
+                slc_cli_ratio((double)counts->below[2], (double)counts->tracks));
+}
+
 static void put_truth(slc_cli_tree *tree, const slc_hlt1_check *check)
 {
     static const slc_cli_field fields[] = {{"events", COUNTED(events)},
@@ -83,6 +97,10 @@ static void put_truth(slc_cli_tree *tree, const slc_hlt1_check *check)
     }
     slc_cli_tree momentum = slc_cli_inner(tree, "momentum");
     put_momentum(&momentum, check);
+    slc_cli_tree muons = slc_cli_inner(tree, "is_muon");
+    put_muons(&muons, "muons", &check->muons);
+    put_muons(&muons, "others", &check->others);
+    put_muons(&muons, "ghosts", &check->ghosts);
 }
 
 static const slc_cli_field before[] = {{"events", TOTAL(events)},
@@ -120,6 +138,12 @@ static const slc_cli_line lines[] = {
      "{truth.momentum.sigma68*100|.3f} % (68 %), median {truth.momentum.median*100|.3f} %, of "
      "{truth.momentum.n} "
      "above 3 GeV",
+     "truth"},
+    {"isMuon",
+     "{truth.is_muon.muons.fraction*100|.1f} % of {truth.is_muon.muons.tracks} muons above 3 GeV, "
+     "{truth.is_muon.others.fraction*100|.2f} % of {truth.is_muon.others.tracks} others; with chi2 below 6 "
+     "per degree of freedom {truth.is_muon.muons.fraction_chi2_below_6*100|.1f} and "
+     "{truth.is_muon.others.fraction_chi2_below_6*100|.2f} %",
      "truth"},
 };
 static const slc_cli_line category[] = {

@@ -27,6 +27,7 @@ const slc_cli_command *const slc_cli_commands[] = {
     &slc_cmd_pet_check,
     &slc_cmd_pet_look,
     &slc_cmd_simulate_velo,
+    &slc_cmd_simulate_hlt1,
     &slc_cmd_simulate_image,
     &slc_cmd_simulate_pixels,
     &slc_cmd_simulate_cms,

@@ -47,7 +47,7 @@ if(TARGET sluice_engines)
     sluice_hygiene(engines_symbols ${hygiene}/engines_symbols.sh $<TARGET_FILE:sluice_engines> $<TARGET_FILE:sluice>)
 endif()
 
-sluice_core_test(test_velo_allocation hygiene "base;simd;pixel;lhcb;velo;cms;pet;sim" test_velo_allocation.c)
+sluice_core_test(test_velo_allocation hygiene "base;simd;pixel;lhcb;velo;ut;scifi;muon;hlt1;cms;pet;sim" test_velo_allocation.c)
 
 add_executable(core_only hygiene/core_only.c $<TARGET_OBJECTS:sluice_base> $<TARGET_OBJECTS:sluice_simd> $<TARGET_OBJECTS:sluice_cuda>
                          $<TARGET_OBJECTS:sluice_lhcb> $<TARGET_OBJECTS:sluice_velo>)

@@ -69,7 +69,7 @@ sluice_test(test_sim_pet_physics stages test_sim_pet_physics.c ${pet_sim})
 sluice_test(test_sim_pet_object stages test_sim_pet_object.c ${pet_sim})
 sluice_test(test_sim_pet_detect stages test_sim_pet_detect.c ${pet_sim})
 sluice_test(test_sim_pet_randoms stages test_sim_pet_randoms.c ${pet_sim})
-sluice_core_test(test_sim_pet_memory stages "base;simd;pixel;lhcb;velo;cms;pet;sim" test_sim_pet_memory.c)
+sluice_core_test(test_sim_pet_memory stages "base;simd;pixel;lhcb;velo;ut;scifi;muon;hlt1;cms;pet;sim" test_sim_pet_memory.c)
 
 # Files: raw frames, list mode, sinograms, tables.
 foreach(part IN ITEMS sequence singles raw raw_damage raw_series raw_copies list gate place damage petsird petsird_damage scanner sinogram tables)

@@ -42,6 +42,13 @@ typedef struct slc_hlt1_category_counts {
 /* Ranges of momentum: 3 – 5 – 10 – 20 – 40 – 80 GeV and above. */
 enum { SLC_HLT1_MOMENTUM_RANGES = 6 };
 
+/* Long tracks of p > 3 GeV (as found) that are a muon's, another particle's, nobody's: how many are isMuon,
+ * how many of these have a chi2 per degree of freedom below 2, 3 and 5 (slc_muon_ids). */
+enum { SLC_HLT1_MUON_CUTS = 3 };
+typedef struct slc_hlt1_muon_counts {
+    uint64_t tracks, is_muon, below[SLC_HLT1_MUON_CUTS];
+} slc_hlt1_muon_counts;
+
 /* Zero-initialise; memory of its own is given back by _clear. */
 typedef struct slc_hlt1_check {
     uint64_t events;
@@ -53,6 +60,7 @@ typedef struct slc_hlt1_check {
     slc_hlt1_category_counts counts[SLC_HLT1_CATEGORIES][2];
     slc_histogram momentum; /* (p found - p) / p of matched long tracks, p > 3 GeV */
     slc_histogram momentum_of[SLC_HLT1_MOMENTUM_RANGES];
+    slc_hlt1_muon_counts muons, others, ghosts;
     void *scratch;
     size_t scratch_bytes;
 } slc_hlt1_check;

@@ -52,8 +52,10 @@ SLC_API extern const slc_schema slc_muon_hits_schema;
 
 /* Long tracks as muons, a row for each. `is_muon`: p is above 3 GeV, and M2 and M3 have hits in windows about
  * the track's straight continuation, which shrink with p; from 6 GeV M4 or M5, too; from 10 GeV both.
- * `stations`: bit s where station s has such a hit. `chi2`, of n_dof: how well one hit of each of these
- * stations fits what multiple scattering does to a muon of that momentum. Tracks below 3 GeV have zeros. */
+ * `stations`: bit s where station s has such a hit. `chi2`: how well one hit of each of these stations fits
+ * what multiple scattering does to a muon of that momentum, and 20 for each station without one of M2 and M3,
+ * from 6 GeV M4, from 10 GeV M5; n_dof is 2 for each of both. chi2 < 6 n_dof tells muons better than is_muon.
+ * Tracks below 3 GeV have zeros. */
 typedef struct slc_muon_ids {
     slc_columns head;
     uint8_t *is_muon;

@@ -46,6 +46,7 @@
 #include <sluice/scifi_types.h>
 #include <sluice/sim.h>
 #include <sluice/sim_cms.h>
+#include <sluice/sim_hlt1.h>
 #include <sluice/sim_pet.h>
 #include <sluice/simd.h>
 #include <sluice/ut_types.h>

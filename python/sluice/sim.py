@@ -16,13 +16,13 @@ import os
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple, Union
 
-from ._core import Columns, UsageError, pet_scanner, sim_cms, sim_image, sim_pet, sim_pixels, sim_stream, sim_velo
+from ._core import Columns, UsageError, pet_scanner, sim_cms, sim_hlt1, sim_image, sim_pet, sim_pixels, sim_stream, sim_velo
 
 if TYPE_CHECKING:
     from ._core import Array
     from .pet import Scanner
 
-__all__ = ["CROWDED_TRACKS", "CmsTruth", "PetFrames", "VeloTruth", "cms", "image", "pet", "pixels", "stream", "velo"]
+__all__ = ["CROWDED_TRACKS", "CmsTruth", "Hlt1Truth", "PetFrames", "VeloTruth", "cms", "hlt1", "image", "pet", "pixels", "stream", "velo"]
 
 Path = Union[str, bytes, "os.PathLike[str]", "os.PathLike[bytes]"]
 
@@ -37,6 +37,19 @@ class VeloTruth(NamedTuple):
     #: Channel ids of the particles' hits: those of particle i are from ``id_begin[i]``, ``n_ids[i]`` of them.
     ids: Columns
     vertices: Columns
+
+
+class Hlt1Truth(NamedTuple):
+    """What is true of events of LHCb's first trigger level, an event of each ``Columns`` for each of them."""
+
+    particles: Columns
+    #: Channel ids of the particles' hits in the VELO: those of particle i are from ``id_begin[i]``, ``n_ids[i]`` of them.
+    ids: Columns
+    vertices: Columns
+    #: Where in ``ut`` and ``scifi`` those of particle i are: from ``ut_begin[i]``, ``n_ut[i]`` of them, and likewise.
+    lists: Columns
+    ut: Columns
+    scifi: Columns
 
 
 class CmsTruth(NamedTuple):
@@ -164,6 +177,44 @@ def velo(
     _anything(output, truth)
     made = sim_velo(settings, _whole("events", events), output, geometry, compress, truth)
     return None if made is None else VeloTruth(*made)
+
+
+def hlt1(
+    events: int,
+    output: Path | None = None,
+    *,
+    geometry: Path,
+    seed: int | None = None,
+    first: int = 0,
+    vertices: float | None = None,
+    scattering: bool = True,
+    beauty: float | None = None,
+    charm: float | None = None,
+    strange: float | None = None,
+    jpsi: float | None = None,
+    secondaries: float | None = None,
+    ut_inefficiency: float | None = None,
+    scifi_inefficiency: float | None = None,
+    muon_inefficiency: float | None = None,
+    ut_noise: float | None = None,
+    scifi_noise: float | None = None,
+    compress: bool = False,
+    truth: bool = True,
+) -> Hlt1Truth | None:
+    """Collisions in LHCb's VELO, UT, SciFi and muon stations: raw events into a file (MDF), the truth as columns.
+
+    ``geometry``: the folder of LHCb's geometry and tables; ``first``: number of the first event; ``vertices``: mean number of
+    visible collisions in an event; ``beauty``, ``charm``, ``jpsi``: fractions of collisions with a pair of such hadrons, with a J/psi
+    that decays to two muons; ``strange``: strange hadrons in a collision; ``secondaries``: how much comes of beam pipe, magnet, detectors
+    and cavern; inefficiencies of a layer that is crossed; clusters that no particle made, per cluster. Without ``truth`` the result is
+    None, and memory does not grow with the events.
+    """
+    settings: dict[str, Any] = {"seed": seed, "vertices": vertices, "scattering": scattering, "beauty": beauty, "charm": charm}
+    settings.update(strange=strange, jpsi=jpsi, secondaries=secondaries, ut_noise=ut_noise, scifi_noise=scifi_noise)
+    settings.update(ut_inefficiency=ut_inefficiency, scifi_inefficiency=scifi_inefficiency, muon_inefficiency=muon_inefficiency)
+    _anything(output, truth)
+    made = sim_hlt1(settings, _whole("events", events), _whole("first", first), geometry, output, compress, truth)
+    return None if made is None else Hlt1Truth(*made)
 
 
 def cms(

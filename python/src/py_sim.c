@@ -233,10 +233,12 @@ static PyObject *sim_stream(PyObject *module, PyObject *arguments)
     return list_columns(state, owner, status, &error);
 }
 
-PyMethodDef core_sim_functions[] = {{"sim_image", sim_image, METH_VARARGS, "an image"},
-                                    {"sim_pixels", sim_pixels, METH_VARARGS, "pixels of images"},
-                                    {"sim_stream", sim_stream, METH_VARARGS, "pixels of a stream"},
-                                    {"sim_velo", core_sim_velo, METH_VARARGS, "events of the VELO"},
-                                    {"sim_cms", core_sim_cms, METH_VARARGS, "events of CMS's pixels"},
-                                    {"sim_pet", core_sim_pet, METH_VARARGS, "frames of a PET scanner"},
-                                    {NULL, NULL, 0, NULL}};
+PyMethodDef core_sim_functions[] = {
+    {"sim_image", sim_image, METH_VARARGS, "an image"},
+    {"sim_pixels", sim_pixels, METH_VARARGS, "pixels of images"},
+    {"sim_stream", sim_stream, METH_VARARGS, "pixels of a stream"},
+    {"sim_velo", core_sim_velo, METH_VARARGS, "events of the VELO"},
+    {"sim_hlt1", core_sim_hlt1, METH_VARARGS, "events of LHCb's first trigger level"},
+    {"sim_cms", core_sim_cms, METH_VARARGS, "events of CMS's pixels"},
+    {"sim_pet", core_sim_pet, METH_VARARGS, "frames of a PET scanner"},
+    {NULL, NULL, 0, NULL}};

@@ -19,6 +19,7 @@ typedef struct field {
 bool core_sim_fields(core_state *state, PyObject *settings, const field *fields, size_t n, void *config);
 
 PyObject *core_sim_velo(PyObject *module, PyObject *arguments);
+PyObject *core_sim_hlt1(PyObject *module, PyObject *arguments);
 PyObject *core_sim_cms(PyObject *module, PyObject *arguments);
 PyObject *core_sim_pet(PyObject *module, PyObject *arguments);
 

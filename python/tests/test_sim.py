@@ -15,6 +15,7 @@ import sluice
 from sluice import sim
 
 COMMAND = os.environ.get("SLUICE_COMMAND", "sluice")
+DATA = Path(os.environ.get("SLUICE_TEST_DATA", Path(__file__).parent / "../../../shared/data"))
 
 
 def simulate(*words: Any) -> None:
@@ -67,6 +68,23 @@ def test_velo_is_the_commands(tmp_path: Path) -> None:
     assert truth.particles["n_ids"].sum() == truth.ids.n_rows > 100 and abs(truth.vertices["x_mm"].mean() - 0.1) < 0.1
     with pytest.raises(ValueError, match="read-only"):
         truth.ids["id"][0] = 1
+
+
+def test_hlt1_is_the_commands(tmp_path: Path) -> None:
+    folder = DATA / "lhcb_hlt1"
+    if not folder.exists():
+        pytest.skip(f"{folder} is not there")
+    words = ["--events", 3, "--first", 2, "--seed", 5, "--vertices", 2.5, "--jpsi", 0.5, "--geometry", folder]
+    simulate("hlt1", *words, "-o", tmp_path / "a.mdf")
+    truth = sim.hlt1(3, tmp_path / "b.mdf", first=2, seed=5, vertices=2.5, jpsi=0.5, geometry=folder)
+    assert (tmp_path / "a.mdf").read_bytes() == (tmp_path / "b.mdf").read_bytes()
+    assert truth is not None and truth.lists.n_events == 3 and truth.lists.n_rows == truth.particles.n_rows
+    assert truth.lists["n_ut"].sum() == truth.ut.n_rows > 100 and truth.lists["n_scifi"].sum() == truth.scifi.n_rows > 500
+    assert sim.hlt1(1, tmp_path / "b.mdf", geometry=folder, truth=False, vertices=1) is None
+    with pytest.raises(sluice.UsageError, match="jpsi"):
+        sim.hlt1(1, geometry=folder, jpsi=2)
+    with pytest.raises(sluice.FileError, match="/nowhere"):
+        sim.hlt1(1, geometry="/nowhere")
 
 
 def test_cms_is_the_commands(tmp_path: Path) -> None:

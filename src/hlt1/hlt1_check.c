@@ -322,8 +322,8 @@ static void count_momentum(context *c, uint32_t p, float q_over_p)
     c->check->wrong_charges += (q_over_p > 0) != (particles->charge[row] > 0);
 }
 
-/* True for a ghost. `q_over_p` NULL: of an upstream track. */
-static bool match_track(context *c, const track *t, const float *q_over_p)
+/* True for a ghost. `q_over_p` NULL: of an upstream track. *particle: whose it is. */
+static bool match_track(context *c, const track *t, const float *q_over_p, uint32_t *particle)
 {
     const uint32_t n = count_shared(c, t);
     const bool in_both = t->n[VELO] > 0 && t->n[SCIFI] > 0;
@@ -338,6 +338,7 @@ static bool match_track(context *c, const track *t, const float *q_over_p)
         if (q_over_p != NULL && ghost) {
             count_momentum(c, p, *q_over_p);
         }
+        *particle = ghost ? p : *particle;
         count_match(c, p, t, shared, q_over_p != NULL);
         ghost = false;
     }
@@ -371,7 +372,8 @@ static void check_upstream(context *c)
         track t = {.n = {0}};
         add_velo(c, tracks->velo_track[i], &t);
         add_upstream(c, i - begin, &t);
-        c->check->upstream_ghosts += match_track(c, &t, NULL);
+        uint32_t particle = 0;
+        c->check->upstream_ghosts += match_track(c, &t, NULL, &particle);
         c->check->upstream_tracks++;
     }
     count_particles(c, SLC_HLT1_CATEGORY_VELO_UT, SLC_HLT1_CATEGORY_LONG);
@@ -387,6 +389,25 @@ static bool is_trigger_track(const context *c, uint32_t row)
     return p > 3000.0f && p * sqrtf(t2 / (1.0f + t2)) > 500.0f;
 }
 
+/* Long track `row` as a muon; `pid` 0 of a ghost. */
+static void count_muon(const context *c, uint32_t row, int32_t pid)
+{
+    static const float most[SLC_HLT1_MUON_CUTS] = {3, 5, 6};
+    const slc_muon_ids *ids = &c->result->muons;
+    slc_hlt1_check *check = c->check;
+    slc_hlt1_muon_counts *counts = pid == 0         ? &check->ghosts
+                                   : abs(pid) == 13 ? &check->muons
+                                                    : &check->others;
+    if (row >= ids->head.size || !(fabsf(c->result->long_tracks.q_over_p[row]) < 1.0f / 3000)) {
+        return; /* nobody looked, or nobody would */
+    }
+    counts->tracks++;
+    counts->is_muon += ids->is_muon[row];
+    for (size_t i = 0; i < SLC_HLT1_MUON_CUTS; i++) {
+        counts->below[i] += ids->chi2[row] < most[i] * (float)ids->n_dof[row];
+    }
+}
+
 static void check_long(context *c)
 {
     const slc_hlt1_long *tracks = &c->result->long_tracks;
@@ -398,7 +419,10 @@ static void check_long(context *c)
             add_upstream(c, tracks->upstream_track[i], &t);
         }
         add_scifi(c, i, &t);
-        const bool ghost = match_track(c, &t, &tracks->q_over_p[i]), trigger = is_trigger_track(c, i);
+        uint32_t particle = 0;
+        const bool ghost = match_track(c, &t, &tracks->q_over_p[i], &particle),
+                   trigger = is_trigger_track(c, i);
+        count_muon(c, i, ghost ? 0 : c->truth->particles.pid[c->first + particle]);
         c->check->long_tracks++;
         c->check->long_ghosts += ghost;
         c->check->trigger_tracks += trigger;

@@ -82,6 +82,8 @@ static slc_status take_counted(reader *in, const char *what, uint64_t want, size
                                const uint8_t **items)
 {
     const size_t at = in->at;
+    *n = 0;
+    *items = NULL;
     const slc_status status = take_count(in, what, want, n);
     if (status != SLC_OK) {
         return status;
@@ -108,8 +110,8 @@ static slc_status read_version(reader *in)
 
 static slc_status read_grid(reader *in, const char *what, uint32_t most, uint32_t values[CELLS])
 {
-    const uint8_t *items;
-    uint64_t n;
+    const uint8_t *items = NULL;
+    uint64_t n = 0;
     const slc_status status = take_counted(in, what, CELLS, 4, &n, &items);
     for (size_t i = 0; status == SLC_OK && i < CELLS; i++) {
         values[i] = slc_load_u32(items + 4 * i);
@@ -161,7 +163,7 @@ static slc_status check_rows(const reader *in, const table *t, uint32_t which)
 
 static slc_status read_table(reader *in, uint32_t which, table *t)
 {
-    uint64_t n, n_sizes_y = 0;
+    uint64_t n = 0, n_sizes_y = 0;
     slc_status status = read_grid(in, "gridX", 63, t->grid_x);
     status = status == SLC_OK ? read_grid(in, "gridY", 15, t->grid_y) : status;
     status = status == SLC_OK ? take_counted(in, "sizeX", 0, 4, &t->n_sizes, &t->size_x) : status;
@@ -345,8 +347,8 @@ static slc_status check_once(const reader *in, const slc_muon_geometry *geometry
 static slc_status read_board(reader *in, const table tables[TABLES], slc_muon_geometry *geometry,
                              const uint32_t *key_begin, uint32_t board)
 {
-    const uint8_t *items;
-    uint64_t n;
+    const uint8_t *items = NULL;
+    uint64_t n = 0;
     const slc_status status = take_counted(in, "addresses", 0, 4, &n, &items);
     if (status != SLC_OK) {
         return status;
@@ -398,7 +400,7 @@ slc_status slc_muon_geometry_parse(const void *geometry_bytes, size_t geometry_s
     enum { PLACES = SLC_MUON_TELL1 * SLC_MUON_ADDRESSES };
     reader boards = {"muon_geometry.bin", geometry_bytes, geometry_size, 0, error};
     reader places = {"muon_tables.bin", tables_bytes, tables_size, 0, error};
-    table tables[TABLES];
+    table tables[TABLES] = {0};
     *geometry = NULL;
     slc_status status = read_tables(&places, tables);
     if (status != SLC_OK) {

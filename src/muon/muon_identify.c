@@ -25,6 +25,8 @@ static const float least_mev = 3000, middle_mev = 6000, high_mev = 10000;
 static const float window_scale = 1.2f;
 /* Of a momentum that matter has eaten up: a muon that is measured too low got through all the same. */
 static const float least_left_mev = 800;
+/* What a station that a muon of the momentum reaches, and that has no hit, adds to the chi2. */
+static const float missing_chi2 = 20;
 static const float slope_variance = 1e-8f; /* of the track behind the SciFi */
 
 /* A track on its way: place and slope in x and in y, with covariances. */
@@ -187,6 +189,11 @@ static void identify(const slc_muon_geometry *geometry, choice *c,
         chi2 += take(&l[1], h->y_mm[best], h->dy_mm[best] * h->dy_mm[best] / 3);
         stations |= 1U << s;
         n += 2;
+    }
+    const uint32_t expected = p_mev < middle_mev ? 2 : p_mev < high_mev ? 3 : 4;
+    for (uint32_t s = 0; s < expected; s++) {
+        chi2 += (stations >> s & 1) != 0 ? 0 : missing_chi2;
+        n += (stations >> s & 1) != 0 ? 0 : 2;
     }
     ids->is_muon[row] = has_stations(stations, p_mev) ? 1 : 0;
     ids->stations[row] = (uint8_t)stations;

@@ -104,8 +104,9 @@ void slc_sim_velo_close(slc_sim_velo *sim)
     if (sim == NULL) {
         return;
     }
-    sim_list *lists[] = {&sim->particles, &sim->collisions, &sim->crossings, &sim->links, &sim->bytes,
-                         &sim->deposits,  &sim->touches,    &sim->pixels,    &sim->words, &sim->order};
+    sim_list *lists[] = {&sim->particles, &sim->collisions, &sim->crossings, &sim->links,
+                         &sim->bytes,     &sim->deposits,   &sim->touches,   &sim->pixels,
+                         &sim->words,     &sim->order,      &sim->ut_ids,    &sim->scifi_ids};
     for (size_t i = 0; i < sizeof lists / sizeof lists[0]; i++) {
         free(lists[i]->rows);
     }
@@ -113,13 +114,14 @@ void slc_sim_velo_close(slc_sim_velo *sim)
     free(sim->cluster);
     free(sim->pattern);
     slc_velo_truth_clear(&sim->truth);
+    slc_velo_beyond_clear(&sim->beyond_truth);
     free(sim);
 }
 
 /* ---- raw banks ------------------------------------------------------------------------------- */
 
-static void write_bank(slc_sim_velo *sim, uint8_t type, uint8_t version, int16_t source, const void *payload,
-                       size_t size)
+void slc_sim_bank(slc_sim_velo *sim, uint8_t type, uint8_t version, int16_t source, const void *payload,
+                  size_t size)
 {
     const size_t bytes = slc_lhcb_bank_bound(size);
     uint8_t *out = slc_sim_list_append(&sim->bytes, bytes, 1, &sim->failed);
@@ -134,7 +136,7 @@ static void write_odin(slc_sim_velo *sim, uint64_t index)
     slc_store_u32(payload, RUN_NUMBER);
     slc_store_u32(payload + 12, (uint32_t)(index >> 32));
     slc_store_u32(payload + 16, (uint32_t)index);
-    write_bank(sim, SLC_LHCB_BANK_ODIN, ODIN_VERSION, 0, payload, sizeof payload);
+    slc_sim_bank(sim, SLC_LHCB_BANK_ODIN, ODIN_VERSION, 0, payload, sizeof payload);
 }
 
 static void write_superpixels(slc_sim_velo *sim, uint32_t sensor)
@@ -152,7 +154,7 @@ static void write_superpixels(slc_sim_velo *sim, uint32_t sensor)
     for (size_t i = 0; i <= n; i++) {
         slc_store_u32(payload + 4 * i, words[i]);
     }
-    write_bank(sim, SLC_LHCB_BANK_VP, VP_VERSION, (int16_t)sensor, payload, 4 * (n + 1));
+    slc_sim_bank(sim, SLC_LHCB_BANK_VP, VP_VERSION, (int16_t)sensor, payload, 4 * (n + 1));
 }
 
 /* ---- sensors --------------------------------------------------------------------------------- */
@@ -213,27 +215,40 @@ static bool has_three(uint64_t modules)
     return n == 3;
 }
 
-/* Hands every particle its hits, each once, and works out what follows from them. */
-static void link_particles(slc_sim_velo *sim)
+/* Puts links in the order of particles and hands every particle its own, each once: their number and the
+ * first of them, which lie at `n_at` and `first_at` in a particle. */
+static void hand_out(slc_sim_velo *sim, sim_list *list, size_t n_at, size_t first_at)
 {
-    sim_link *links = sim->links.rows;
-    sim_particle *particles = sim->particles.rows;
-    sim_collision *collisions = sim->collisions.rows;
+    sim_link *links = list->rows;
+    uint8_t *particles = sim->particles.rows;
     size_t kept = 0;
-    if (sim->links.size > 1) {
-        qsort(links, sim->links.size, sizeof *links, by_particle);
+    if (list->size > 1) {
+        qsort(links, list->size, sizeof *links, by_particle);
     }
-    for (size_t i = 0; i < sim->links.size; i++) {
+    for (size_t i = 0; i < list->size; i++) {
         if (kept > 0 && by_particle(&links[kept - 1], &links[i]) == 0) {
             continue;
         }
-        sim_particle *particle = &particles[links[i].particle];
-        if (particle->n_links++ == 0) {
-            particle->first_link = (uint32_t)kept;
+        uint8_t *particle = particles + links[i].particle * sizeof(sim_particle);
+        uint32_t n;
+        memcpy(&n, particle + n_at, sizeof n);
+        if (n++ == 0) {
+            memcpy(particle + first_at, &(uint32_t){(uint32_t)kept}, sizeof(uint32_t));
         }
+        memcpy(particle + n_at, &n, sizeof n);
         links[kept++] = links[i];
     }
-    sim->links.size = kept;
+    list->size = kept;
+}
+
+/* Hands every particle its hits, and works out what follows from them. */
+static void link_particles(slc_sim_velo *sim)
+{
+    sim_particle *particles = sim->particles.rows;
+    sim_collision *collisions = sim->collisions.rows;
+    hand_out(sim, &sim->links, offsetof(sim_particle, n_links), offsetof(sim_particle, first_link));
+    hand_out(sim, &sim->ut_ids, offsetof(sim_particle, n_ut), offsetof(sim_particle, first_ut));
+    hand_out(sim, &sim->scifi_ids, offsetof(sim_particle, n_scifi), offsetof(sim_particle, first_scifi));
     for (size_t i = 0; i < sim->particles.size; i++) {
         sim_particle *particle = &particles[i];
         if (has_three(particle->modules)) {
@@ -284,7 +299,7 @@ static slc_status make_room(const slc_schema *schema, void *collection, size_t r
 }
 
 /* Room in the caller's or our own columns for this event's truth. */
-static slc_status reserve_truth(const slc_sim_velo *sim, slc_velo_truth *truth)
+static slc_status reserve_truth(const slc_sim_velo *sim, slc_velo_truth *truth, slc_velo_beyond *beyond)
 {
     slc_status status = make_room(&slc_velo_particles_schema, &truth->particles, sim->particles.size);
     if (status == SLC_OK) {
@@ -293,27 +308,53 @@ static slc_status reserve_truth(const slc_sim_velo *sim, slc_velo_truth *truth)
     if (status == SLC_OK) {
         status = make_room(&slc_velo_vertices_schema, &truth->vertices, sim->collisions.size);
     }
+    if (status == SLC_OK && beyond != NULL) {
+        status = make_room(&slc_velo_particle_lists_schema, &beyond->lists, sim->particles.size);
+    }
+    if (status == SLC_OK && beyond != NULL) {
+        status = make_room(&slc_velo_particle_ids_schema, &beyond->ut, sim->ut_ids.size);
+    }
+    if (status == SLC_OK && beyond != NULL) {
+        status = make_room(&slc_velo_particle_ids_schema, &beyond->scifi, sim->scifi_ids.size);
+    }
     return status;
 }
 
+/* Appends a particle's ids; returns where, from the event's `begin` on, they are. */
+static uint32_t fill_ids(const sim_list *links, uint32_t first, uint32_t n, size_t begin,
+                         slc_velo_particle_ids *ids)
+{
+    const uint32_t at = (uint32_t)(ids->head.size - begin);
+    for (uint32_t k = 0; k < n; k++) {
+        ids->id[ids->head.size++] = ((const sim_link *)links->rows)[first + k].channel;
+    }
+    return at;
+}
+
 /* Appends this event's truth, for which there is room: the particles that left a hit, and all collisions. */
-static void fill_truth(const slc_sim_velo *sim, slc_velo_truth *truth)
+static void fill_truth(const slc_sim_velo *sim, slc_velo_truth *truth, slc_velo_beyond *beyond)
 {
     const sim_particle *particles = sim->particles.rows;
-    const sim_link *links = sim->links.rows;
     const sim_collision *collisions = sim->collisions.rows;
-    slc_velo_particle_ids *ids = &truth->ids;
     slc_velo_vertices *vertices = &truth->vertices;
-    uint32_t begin = 0;
+    const size_t begin = truth->ids.head.size;
+    const size_t begin_ut = beyond != NULL ? beyond->ut.head.size : 0;
+    const size_t begin_scifi = beyond != NULL ? beyond->scifi.head.size : 0;
     for (size_t i = 0; i < sim->particles.size; i++) {
-        if (particles[i].n_links == 0) {
+        const sim_particle *p = &particles[i];
+        if (p->n_links + p->n_ut + p->n_scifi == 0) {
             continue;
         }
-        fill_particle(sim, (uint32_t)i, begin, &truth->particles);
-        for (uint32_t k = 0; k < particles[i].n_links; k++) {
-            ids->id[ids->head.size++] = links[particles[i].first_link + k].channel;
+        const uint32_t at = fill_ids(&sim->links, p->first_link, p->n_links, begin, &truth->ids);
+        fill_particle(sim, (uint32_t)i, at, &truth->particles);
+        if (beyond != NULL) {
+            const size_t row = beyond->lists.head.size++;
+            beyond->lists.ut_begin[row] = fill_ids(&sim->ut_ids, p->first_ut, p->n_ut, begin_ut, &beyond->ut);
+            beyond->lists.n_ut[row] = p->n_ut;
+            beyond->lists.scifi_begin[row] = fill_ids(&sim->scifi_ids, p->first_scifi, p->n_scifi,
+                                                      begin_scifi, &beyond->scifi);
+            beyond->lists.n_scifi[row] = p->n_scifi;
         }
-        begin += particles[i].n_links;
     }
     for (size_t i = 0; i < sim->collisions.size; i++) {
         const size_t row = vertices->head.size++;
@@ -323,31 +364,41 @@ static void fill_truth(const slc_sim_velo *sim, slc_velo_truth *truth)
         vertices->z_mm[row] = collisions[i].at.z;
     }
     slc_velo_truth_end_event(truth);
+    if (beyond != NULL) {
+        slc_columns_end_event(&beyond->lists);
+        slc_columns_end_event(&beyond->ut);
+        slc_columns_end_event(&beyond->scifi);
+    }
 }
 
 static slc_status write_truth(slc_sim_velo *sim)
 {
+    slc_velo_beyond *beyond = sim->beyond ? &sim->beyond_truth : NULL;
     slc_velo_truth_reset(&sim->truth);
-    const slc_status status = reserve_truth(sim, &sim->truth);
+    slc_columns_reset(&sim->beyond_truth.lists);
+    slc_columns_reset(&sim->beyond_truth.ut);
+    slc_columns_reset(&sim->beyond_truth.scifi);
+    const slc_status status = reserve_truth(sim, &sim->truth, beyond);
     if (status != SLC_OK) {
         return status;
     }
-    fill_truth(sim, &sim->truth);
-    const size_t bytes = slc_velo_truth_bound(&sim->truth, NULL, 0);
+    fill_truth(sim, &sim->truth, beyond);
+    const size_t bytes = slc_velo_truth_bound(&sim->truth, beyond, 0);
     uint8_t *out = slc_sim_list_append(&sim->bytes, bytes, 1, &sim->failed);
     if (out == NULL) {
         return SLC_ERR_MEMORY;
     }
-    const size_t written = slc_velo_truth_write(&sim->truth, NULL, 0, out, bytes);
+    const size_t written = slc_velo_truth_write(&sim->truth, beyond, 0, out, bytes);
     sim->bytes.size -= bytes - written;
     return written > 0 ? SLC_OK : SLC_ERR_CAPACITY;
 }
 
 /* ---- an event -------------------------------------------------------------------------------- */
 
-static void begin(slc_sim_velo *sim, uint64_t index)
+void slc_sim_begin(slc_sim_velo *sim, uint64_t index)
 {
     sim->particles.size = sim->collisions.size = sim->crossings.size = sim->links.size = sim->bytes.size = 0;
+    sim->ut_ids.size = sim->scifi_ids.size = 0;
     if (sim->failed) { /* the last event stopped half-way: its marks may still be on the maps */
         memset(sim->charge, 0, SIM_PIXELS * sizeof *sim->charge);
         memset(sim->cluster, 0, SIM_PIXELS * sizeof *sim->cluster);
@@ -355,16 +406,19 @@ static void begin(slc_sim_velo *sim, uint64_t index)
         sim->failed = false;
     }
     random_seed(&sim->random, sim->config.seed, index);
-}
-
-slc_status slc_sim_velo_event(slc_sim_velo *sim, uint64_t index, slc_batch *batch, slc_velo_truth *truth,
-                              slc_error *error)
-{
-    begin(sim, index);
     slc_sim_collide(sim);
     slc_sim_transport(sim);
+}
+
+void slc_sim_read_out(slc_sim_velo *sim, uint64_t index)
+{
     write_odin(sim, index);
     read_out(sim);
+}
+
+slc_status slc_sim_finish(slc_sim_velo *sim, uint64_t index, slc_batch *batch, slc_velo_truth *truth,
+                          slc_velo_beyond *beyond, slc_error *error)
+{
     slc_status status = SLC_ERR_MEMORY;
     if (!sim->failed) {
         link_particles(sim);
@@ -372,17 +426,25 @@ slc_status slc_sim_velo_event(slc_sim_velo *sim, uint64_t index, slc_batch *batc
     }
     /* All or nothing: the last step that may fail is the batch's. */
     if (status == SLC_OK && truth != NULL) {
-        status = reserve_truth(sim, truth);
+        status = reserve_truth(sim, truth, beyond);
     }
     if (status == SLC_OK) {
         status = slc_batch_append(batch, sim->bytes.rows, sim->bytes.size, 0);
     }
     if (status == SLC_OK && truth != NULL) {
-        fill_truth(sim, truth);
+        fill_truth(sim, truth, beyond);
     }
     if (status != SLC_OK) {
-        return slc_fail(error, status, "simulation of the VELO: event %llu: %s", (unsigned long long)index,
+        return slc_fail(error, status, "simulation: event %llu: %s", (unsigned long long)index,
                         slc_status_name(status));
     }
     return SLC_OK;
+}
+
+slc_status slc_sim_velo_event(slc_sim_velo *sim, uint64_t index, slc_batch *batch, slc_velo_truth *truth,
+                              slc_error *error)
+{
+    slc_sim_begin(sim, index);
+    slc_sim_read_out(sim, index);
+    return slc_sim_finish(sim, index, batch, truth, NULL, error);
 }

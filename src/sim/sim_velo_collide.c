@@ -165,6 +165,10 @@ static void visible_collision(slc_sim_velo *sim)
     if (random_uniform(random) < (double)sim->config.b_fraction) {
         heavy_pair(sim, collision, beauty, beauty_share, beauty_spectrum);
     }
+    if (sim->jpsi_fraction > 0 &&
+        random_uniform(random) < sim->jpsi_fraction) { /* no number is drawn without */
+        primary(sim, collision, 443, charm_spectrum, 0, 2.6);
+    }
 }
 
 /* Protons that stay in the beam pipe, and sometimes a few pions near one of them. */

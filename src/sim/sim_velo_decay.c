@@ -28,6 +28,7 @@ static const species table[] = {
     {411, 1, 1869.66, 0.3098, SLC_VELO_FROM_CHARM},
     {421, 0, 1864.84, 0.1229, SLC_VELO_FROM_CHARM},
     {431, 1, 1968.35, 0.1511, SLC_VELO_FROM_CHARM},
+    {443, 0, 3096.90, 0, 0},
     {511, 0, 5279.66, 0.4554, SLC_VELO_FROM_BEAUTY},
     {521, 1, 5279.34, 0.4911, SLC_VELO_FROM_BEAUTY},
     {531, 0, 5366.92, 0.4557, SLC_VELO_FROM_BEAUTY},
@@ -103,6 +104,13 @@ static const decay_mode modes[] = {
     {5122, 0.30, {4122, -211}},
     {5122, 0.40, {4122, -211, 211, -211}},
     {5122, 0.30, {4122, 13, -14}},
+};
+
+/* Of beauty, what triggers look for: in events with the detectors beyond the VELO alone. */
+static const decay_mode beyond_modes[] = {
+    {443, 1.0, {13, -13}},    {511, 0.05, {321, -211}},      {511, 0.05, {211, -211}},
+    {511, 0.05, {443, 310}},  {521, 0.10, {443, 321}},       {521, 0.05, {321, 211, -211}},
+    {531, 0.05, {321, -321}}, {531, 0.05, {443, 321, -321}}, {5122, 0.05, {2212, -211}},
 };
 
 static const species *find(int32_t pid)
@@ -230,25 +238,40 @@ static void dalitz(slc_sim_velo *sim, int32_t index, sim_vector at, sim_vector m
     slc_sim_add(sim, -11, at, second[1], index);
 }
 
-static const decay_mode *choose(sim_random *random, int32_t pid)
+/* The mode at which `left` shares are used up; sums the mother's shares into *total where it is not NULL. */
+static const decay_mode *walk(const decay_mode *list, size_t n, int32_t code, double *left, double *total)
 {
-    const int32_t code = abs(pid);
-    double total = 0;
-    for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++) {
-        total += modes[i].mother == code ? modes[i].share : 0;
-    }
-    double left = random_uniform(random) * total;
     const decay_mode *last = NULL;
-    for (size_t i = 0; i < sizeof modes / sizeof modes[0]; i++) {
-        if (modes[i].mother == code) {
-            last = &modes[i];
-            left -= modes[i].share;
-            if (left < 0) {
-                break;
-            }
+    for (size_t i = 0; i < n; i++) {
+        if (list[i].mother != code) {
+            continue;
+        }
+        if (total != NULL) {
+            *total += list[i].share;
+        } else if (*left >= 0) {
+            last = &list[i];
+            *left -= list[i].share;
         }
     }
     return last;
+}
+
+static const decay_mode *choose(sim_random *random, int32_t pid, bool beyond)
+{
+    enum { MODES = sizeof modes / sizeof modes[0], MORE = sizeof beyond_modes / sizeof beyond_modes[0] };
+    const int32_t code = abs(pid);
+    double total = 0;
+    (void)walk(modes, MODES, code, NULL, &total);
+    if (beyond) {
+        (void)walk(beyond_modes, MORE, code, NULL, &total);
+    }
+    double left = random_uniform(random) * total;
+    const decay_mode *mode = walk(modes, MODES, code, &left, NULL);
+    if (beyond && (mode == NULL || left >= 0)) {
+        const decay_mode *more = walk(beyond_modes, MORE, code, &left, NULL);
+        mode = more != NULL ? more : mode;
+    }
+    return mode;
 }
 
 void slc_sim_decay(slc_sim_velo *sim, int32_t index, sim_vector at, sim_vector momentum)
@@ -258,7 +281,7 @@ void slc_sim_decay(slc_sim_velo *sim, int32_t index, sim_vector at, sim_vector m
         dalitz(sim, index, at, momentum, mother.mass);
         return;
     }
-    const decay_mode *mode = choose(&sim->random, mother.pid);
+    const decay_mode *mode = choose(&sim->random, mother.pid, sim->beyond);
     if (mode == NULL) {
         return;
     }

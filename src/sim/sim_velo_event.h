@@ -19,7 +19,9 @@ enum {
     SIM_PIXELS = SLC_VELO_COLUMNS * SLC_VELO_ROWS,
     SIM_SUPERPIXELS = SLC_VELO_SUPERPIXEL_COLUMNS * SLC_VELO_SUPERPIXEL_ROWS,
     SIM_MAX_PARTICLES = 1 << 20, /* showers end here, should a configuration ever make one */
-    SIM_MAX_CHILDREN = 6
+    SIM_MAX_CHILDREN = 6,
+    SIM_DECAYS_BEFORE =
+        2000 /* mm from the VELO's last sensor in which particles decay, with what is beyond: to the UT */
 };
 
 typedef struct sim_vector {
@@ -33,7 +35,12 @@ typedef struct sim_particle {
     int32_t pid, charge, mother; /* mother: index, -1 for products of a collision */
     int32_t collision;           /* index where it comes from the vertex itself, otherwise -1 */
     uint32_t flags;
-    uint32_t first_link, n_links; /* its hits */
+    uint32_t first_link, n_links;   /* its hits */
+    uint32_t n_ut, n_scifi;         /* beyond the VELO: ids in sim->ut_ids and scifi_ids, */
+    uint32_t first_ut, first_scifi; /* from there on */
+    sim_vector end, end_momentum;   /* where and how it leaves the VELO, or its decay there */
+    double end_left;                /* path to its decay from there */
+    bool end_alive;
 } sim_particle;
 
 typedef struct sim_collision {
@@ -91,6 +98,11 @@ struct slc_sim_velo {
     uint32_t *cluster; /* 0: no hit, HIT: not yet in a cluster, otherwise 1 + its number */
     uint8_t *pattern;
     slc_velo_truth truth;
+    /* Of sim_hlt1, which carries particles on: */
+    bool beyond;          /* it does */
+    double jpsi_fraction; /* of visible collisions with a J/psi */
+    sim_list ut_ids, scifi_ids;
+    slc_velo_beyond beyond_truth;
 };
 
 /* ---- particles: sim_velo_decay.c ------------------------------------------------------------- */
@@ -116,6 +128,19 @@ void slc_sim_sensor(slc_sim_velo *sim, uint32_t sensor, uint32_t n_noise);
 /* Tables of the two above, made once. False if the geometry's columns make no sense. */
 void slc_sim_transport_init(slc_sim_velo *sim);
 bool slc_sim_sensor_init(slc_sim_velo *sim);
+
+/* ---- an event in steps: sim_velo.c ------------------------------------------------------------ */
+
+/* Begins event `index` and makes its collisions, particles and crossings of sensors. */
+void slc_sim_begin(slc_sim_velo *sim, uint64_t index);
+/* Appends a raw bank to the event. */
+void slc_sim_bank(slc_sim_velo *sim, uint8_t type, uint8_t version, int16_t source, const void *payload,
+                  size_t size);
+/* ODIN's bank and those of the VELO. */
+void slc_sim_read_out(slc_sim_velo *sim, uint64_t index);
+/* Truth, and the event to the batch, all or nothing; `beyond` may be NULL, as `truth`. */
+slc_status slc_sim_finish(slc_sim_velo *sim, uint64_t index, slc_batch *batch, slc_velo_truth *truth,
+                          slc_velo_beyond *beyond, slc_error *error);
 
 /* ---- vectors --------------------------------------------------------------------------------- */
 

@@ -424,9 +424,14 @@ static void transport_one(slc_sim_velo *sim, int32_t index)
         fly(sim, &f);
     }
     const uint32_t flags = downstream_flags(sim, &particle, &f);
-    ((sim_particle *)sim->particles.rows)[index].flags |= flags;
+    sim_particle *row = (sim_particle *)sim->particles.rows + index;
+    row->flags |= flags;
+    row->end = f.at;
+    row->end_momentum = momentum_of(&f);
+    row->end_left = f.left;
+    row->end_alive = f.alive;
     /* A decay beyond the VELO (and its hall) leaves no trace here. */
-    if (f.alive && f.left < 1000) {
+    if (f.alive && f.left < (sim->beyond ? SIM_DECAYS_BEFORE : 1000)) {
         slc_sim_decay(sim, index, vector_along(f.at, f.direction, f.left), momentum_of(&f));
     }
 }

@@ -30,6 +30,7 @@ commands:
   pet check        find errors of a scanner's cabling
   pet look         draw what is in the scanner, of a list of pairs
   simulate velo    generate proton-proton events with truth
+  simulate hlt1    generate events of VELO, UT, SciFi and muon stations with truth
   simulate image   generate a random image to label
   simulate pixels  generate lists of pixels to cluster
   simulate cms     generate events of CMS's pixels with truth
@@ -79,7 +80,7 @@ man_options() {
         "$source/docs/sluice.1" | grep -o 'Fl Fl [a-z0-9-]*' | sed 's/Fl Fl //' | sort
 }
 
-for command in velo label cluster hlt1 cms "pet acquire" "pet run" "pet convert" "pet sort" "pet coincidences" "pet list" "pet calibrate" "pet check" "pet look" "simulate velo" "simulate image" "simulate pixels" "simulate cms" "simulate pet" info version bench "bench label" "bench volume" "bench cluster" "bench velo" "bench cms" "bench pet" "bench gpu"; do
+for command in velo label cluster hlt1 cms "pet acquire" "pet run" "pet convert" "pet sort" "pet coincidences" "pet list" "pet calibrate" "pet check" "pet look" "simulate velo" "simulate hlt1" "simulate image" "simulate pixels" "simulate cms" "simulate pet" info version bench "bench label" "bench volume" "bench cluster" "bench velo" "bench cms" "bench pet" "bench gpu"; do
     run $command --help
     want 0
     want_silent

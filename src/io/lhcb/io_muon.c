@@ -14,7 +14,7 @@ static slc_status read_file(const char *folder, const char *name, void **bytes, 
                             slc_error *error)
 {
     if (snprintf(path, MAX_PATH, "%s/%s", folder, name) >= MAX_PATH) {
-        return slc_fail(error, SLC_ERR_IO, "%.64s…: the path is too long", folder);
+        return slc_fail(error, SLC_ERR_IO, "%.64s: the path is too long", folder);
     }
     return slc_io_read_file(path, MAX_BYTES, bytes, size, error);
 }
@@ -28,7 +28,7 @@ static slc_status named(slc_status status, const char *folder, const slc_error *
 slc_status slc_io_muon_geometry_read(const char *folder, slc_muon_geometry **geometry, slc_error *error)
 {
     void *boards = NULL, *tables = NULL, *windows = NULL;
-    size_t n_boards, n_tables, n_windows;
+    size_t n_boards = 0, n_tables = 0, n_windows = 0;
     char path[MAX_PATH];
     slc_error told = {0};
     *geometry = NULL;
