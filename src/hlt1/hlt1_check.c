@@ -97,7 +97,7 @@ static bool carve(context *c)
     }
     char *at = c->check->scratch;
     if (at == NULL) {
-        return bytes == 0;
+        return false;
     }
     memset(at, 0, bytes);
     for (int d = 0; d < DETECTORS; d++) {

@@ -193,7 +193,7 @@ static uint32_t nearest(const float *values, uint32_t n, float x)
 static void keep(triplet *list, uint32_t *n, uint32_t most, const triplet *t)
 {
     uint32_t k = *n < most ? (*n)++ : most;
-    if (k == most && !(t->distance2 < list[most - 1].distance2)) {
+    if (most == 0 || (k == most && !(t->distance2 < list[most - 1].distance2))) {
         return;
     }
     k = k == most ? most - 1 : k;

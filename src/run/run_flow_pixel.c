@@ -113,7 +113,8 @@ static void configure(slc_pixel_input *in, const slc_flow_config *config)
 static slc_status check_trigger(const slc_pixel_input *in, const char *path, slc_error *error)
 {
     const slc_flow_pixel_setup *setup = in->setup;
-    const char *wrong = strcmp(in->about.format, "tpx3") != 0 ? "of the formats, .tpx3 alone has triggers"
+    const char *wrong = in->about.format == NULL || strcmp(in->about.format, "tpx3") != 0
+                            ? "of the formats, .tpx3 alone has triggers"
                         : (setup->config->features & SLC_PIXEL_TIMES) == 0
                             ? "the time since a trigger needs the feature times"
                             : NULL;
