@@ -473,8 +473,8 @@ slc_status slc_bench_velo(const void *config, const slc_bench_watch *watch, slc_
     }
     bench b = {.rows = {.config = &own}, .watch = watch, .error = error};
     slc_status status = check(&own, error);
-    if (status != SLC_OK) {
-        return status;
+    if (status != SLC_OK || own.device != NULL) {
+        return status == SLC_OK ? slc_bench_velo_cuda(&own, watch, report, error) : status;
     }
     const size_t most = 2 * (own.n_threads * (STANDARD + (size_t)SLC_SIMD_TARGETS) + OURS * own.n_candidates +
                              ALL);

@@ -45,6 +45,7 @@ typedef struct slc_bench_velo_config {
     double seconds;         /* a measurement goes through the events until it has taken about so long */
     slc_simd_target target; /* but for "targets", which takes all that run here */
     slc_bind bind;
+    const char *device; /* a GPU, or several; NULL: the processor */
 } slc_bench_velo_config;
 
 /* A benchmark (slc_bench_function) of a slc_bench_velo_config. SLC_ERR_UNSUPPORTED if inputs are mixed,

@@ -87,4 +87,8 @@ slc_status slc_bench_velo_memory(const slc_bench_velo_config *config, const slc_
 slc_status slc_bench_velo_reading(const slc_bench_velo_config *config, const slc_bench_watch *watch,
                                   FILE *out, slc_error *error);
 
+/* Measures a GPU, config->device: "stages" are its kernels, "threads" chains from host to host. */
+slc_status slc_bench_velo_cuda(const slc_bench_velo_config *config, const slc_bench_watch *watch,
+                               slc_bench_report *report, slc_error *error);
+
 #endif

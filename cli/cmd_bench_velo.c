@@ -14,7 +14,7 @@
 #define COMMAND (&slc_cmd_bench_velo)
 
 typedef struct velo_options {
-    const char *geometry, *simd, *csv, *svg;
+    const char *geometry, *simd, *device, *csv, *svg;
     slc_cli_count_list threads, candidates;
     uint64_t events, distinct, batch, repetitions, time;
     uint32_t what; /* bits */
@@ -31,6 +31,8 @@ static const slc_cli_option table[] = {
                  "threads, targets, candidates, algorithms, stages, scaling, memory and reading with commas",
                  NAMES(NULL, slc_bench_velo_what_name), NULL),
      "LIST", "threads,targets,candidates,algorithms,stages (default),scaling,memory,reading"},
+    {"device", 0, DEVICE(O, device), "WHICH",
+     "a GPU in place of the processor: cuda, cuda:N, cuda:N,M or all; of --what stages and threads"},
     {"events", 0, COUNT(O, events, 1, 1 << 24), "N", "take the first N events"},
     {"distinct", 0, COUNT(O, distinct, 0, 1 << 20), "N",
      "measure N made of them, too, without 2 % of words; 0: none"},
@@ -96,6 +98,14 @@ static int act(const slc_cli_call *call)
         if (strcmp(call->operands[i], "-") == 0) {
             return slc_cli_wrong(
                 COMMAND, "scaling beside others, and reading, read the inputs twice, which '-' cannot");
+        }
+    }
+    const bool gpu = options->device != NULL && strcmp(options->device, "cpu") != 0;
+    if (gpu) {
+        config.device = options->device;
+        config.batch = slc_cli_word(COMMAND, "batch") == NULL ? 40000 : config.batch;
+        if (slc_cli_word(COMMAND, "svg") != NULL) {
+            return slc_cli_wrong(COMMAND, "--svg does not go with --device %s", options->device);
         }
     }
     if (slc_simd_choose(options->simd, &config.target, &error) != SLC_OK) {

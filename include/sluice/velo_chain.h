@@ -133,6 +133,16 @@ typedef struct slc_velo_gec_config {
 
 /* ---- all of it ------------------------------------------------------------------------------------ */
 
+/* Collections of a result, as bits. */
+enum {
+    SLC_VELO_WANT_HITS = 1 << 0,
+    SLC_VELO_WANT_TRACKS = 1 << 1, /* and their hits */
+    SLC_VELO_WANT_BEAM = 1 << 2,
+    SLC_VELO_WANT_END = 1 << 3,
+    SLC_VELO_WANT_PRIMARIES = 1 << 4,
+    SLC_VELO_WANT_ALL = (1 << 5) - 1
+};
+
 typedef struct slc_velo_config {
     size_t size; /* set by slc_velo_config_default */
     slc_velo_track_config track;
@@ -144,9 +154,9 @@ typedef struct slc_velo_config {
     /* Keep the super-pixels in the result. Without, which is the default, the raw banks become hits without
      * a list of them (slc_velo_cluster_run_banks); all else in the result is the same. */
     bool keep_superpixels;
-    /* Of which the target and the device count: a chain is of one thread. A GPU ("cuda:0") finds clusters and
-     * tracks, fit and vertices are the processor's, and so are events with damaged, doubled or falsely
-     * hinted words or more than 384 hits in a layer (n_left_events): results and faults are the same.
+    /* Of which the target and the device count: a chain is of one thread. A GPU ("cuda:0") finds clusters,
+     * tracks, states and vertices; events with damaged, doubled or falsely hinted words, more than 384 hits in
+     * a layer or 2048 tracks are the processor's (n_left_events): results and faults are the same.
      * It takes the local search, the standard strategy and min_hits of 3 alone, and no mask. */
     slc_exec exec;
     slc_velo_gec_config gec; /* without effect on events that come as hits */
@@ -155,6 +165,10 @@ typedef struct slc_velo_config {
      * caller's, for as long as there is a chain; NULL: none. Which banks an event's hits are made of, and the
      * global event cut, go by what was sent. */
     const slc_velo_mask *mask;
+    /* Which collections of the result are wanted (SLC_VELO_WANT_…); 0: all. The others have events and no
+     * rows, but for hits that the caller gave; the counts of the result tell how many rows there would have
+     * been. A GPU does not copy them back. Impacts need the states at the beam line and the vertices. */
+    uint32_t wanted;
 } slc_velo_config;
 SLC_API void slc_velo_config_default(slc_velo_config *config, size_t size);
 #define slc_velo_config_default(config) slc_velo_config_default(config, sizeof *(config))
@@ -201,6 +215,7 @@ typedef struct slc_velo_result {
     double seconds[SLC_VELO_STAGES]; /* of wall time in each stage, for this batch */
     uint64_t n_masked;               /* pixels, and clusters of FPGAs, that config.mask has left out */
     uint64_t n_left_events;          /* with a GPU: events that it left to the processor */
+    uint64_t n_hits, n_tracks;       /* that were found, wanted or not */
 } slc_velo_result;
 SLC_API void slc_velo_result_clear(slc_velo_result *result);
 /* What the events add to the checksum of a run (base.h) in which `before` events are before them: hits,

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The VELO's stages in order: decode, cluster, track, fit, vertices; on a core, or the first three on a GPU
- * by way of velo_chain_device.c. */
+ * The VELO's stages in order: decode, cluster, track, fit, vertices; on a core, or on a GPU by way of
+ * velo_chain_device.c. */
 #include "base/columns.h"
 #include "base/config.h"
 #include "simd/simd_checksum.h"
@@ -33,6 +33,13 @@ static slc_status check_config(const slc_velo_config *config, slc_error *error)
     const slc_exec *exec = &config->exec;
     if (exec->target != SLC_SIMD_AUTO && !slc_simd_runs(exec->target)) {
         return slc_fail(error, SLC_ERR_USAGE, "target %d does not run on this machine", (int)exec->target);
+    }
+    const uint32_t for_impacts = SLC_VELO_WANT_BEAM | SLC_VELO_WANT_PRIMARIES;
+    if ((config->wanted & ~(uint32_t)SLC_VELO_WANT_ALL) != 0) {
+        return slc_fail(error, SLC_ERR_USAGE, "wanted: there is no such collection (%#x)", config->wanted);
+    }
+    if (config->impacts && config->wanted != 0 && (config->wanted & for_impacts) != for_impacts) {
+        return slc_fail(error, SLC_ERR_USAGE, "wanted: impacts need states at the beam line and vertices");
     }
     return slc_velo_settings_check(config, error);
 }
@@ -72,6 +79,7 @@ slc_status slc_velo_chain_open(const slc_velo_config *given, const slc_velo_geom
     }
     opened->config = config;
     opened->config.exec.device = NULL; /* the caller's text */
+    opened->config.wanted = config.wanted != 0 ? config.wanted : SLC_VELO_WANT_ALL;
     opened->cluster.masking.mask = config.mask;
     set_beam(&opened->config, config.fit.beam_x_mm, config.fit.beam_y_mm);
     opened->config.vertex.target = slc_simd_kernel_choice(&slc_velo_kernel_rows[SLC_VELO_KERNEL_VERTEX],
@@ -255,37 +263,60 @@ static double take_time(slc_velo_result *result, slc_velo_stage stage, double be
     return now;
 }
 
-static uint64_t count_cut(const slc_columns *hits, uint32_t limit)
+/* How many hits an event has, whether they are in the result or not. */
+static uint32_t hits_of(const slc_velo_chain *chain, const slc_velo_result *result, bool banks, uint32_t e)
 {
-    uint64_t n = 0;
-    for (uint32_t e = 0; e < hits->n_events && limit > 0; e++) {
-        n += hits->event_offset[e + 1] - hits->event_offset[e] > limit;
-    }
-    return n;
+    const uint32_t *offset = result->hits.head.event_offset;
+    return chain->device != NULL && banks ? chain->device->n_hits[e] : offset[e + 1] - offset[e];
 }
 
-static slc_status find_tracks(slc_velo_chain *chain, slc_velo_result *result, slc_error *error)
+static slc_status find_tracks(slc_velo_chain *chain, slc_velo_result *result, bool banks, slc_error *error)
 {
     const uint32_t limit = chain->config.track.max_event_hits, n_events = result->hits.head.n_events;
-    const uint32_t *hits = result->hits.head.event_offset, *faults = result->counts.faults;
+    const uint32_t *faults = result->counts.faults;
     const uint8_t *cut = result->n_gec_events > 0 ? result->cuts.cut : NULL;
     uint8_t *search = result->counts.search;
-    result->n_cut_events = count_cut(&result->hits.head, limit);
+    result->n_cut_events = result->n_tracks = 0;
     for (uint32_t e = 0; e < n_events; e++) {
         search[e] = (uint8_t)faults[e];
+        result->n_cut_events += limit > 0 && hits_of(chain, result, banks, e) > limit;
     }
-    const slc_status status = chain->device != NULL
-                                  ? slc_velo_device_search(chain, result, error)
-                                  : slc_velo_track_run(&chain->config.track, &result->hits,
-                                                       result->first_event, &chain->track, &result->tracks,
-                                                       &result->track_hits, &result->faults);
+    slc_status status;
+    if (chain->device != NULL) {
+        status = slc_velo_device_search(chain, result, error);
+    } else {
+        status = slc_velo_track_run(&chain->config.track, &result->hits, result->first_event, &chain->track,
+                                    &result->tracks, &result->track_hits, &result->faults);
+        result->n_tracks = result->tracks.head.size;
+    }
     for (uint32_t e = 0; e < n_events; e++) { /* the search finds one fault in an event at most: crowded */
-        const bool left_out = (cut != NULL && cut[e] != 0) || (limit > 0 && hits[e + 1] - hits[e] > limit);
+        const bool left_out = (cut != NULL && cut[e] != 0) ||
+                              (limit > 0 && hits_of(chain, result, banks, e) > limit);
         search[e] = left_out                          ? SLC_VELO_SEARCH_CUT
                     : search[e] != (uint8_t)faults[e] ? SLC_VELO_SEARCH_CROWDED
                                                       : SLC_VELO_SEARCH_DONE;
     }
     return status;
+}
+
+/* Collections that nobody wants lose their rows; a device's never had any. */
+static void drop_unwanted(const slc_velo_chain *chain, bool banks, slc_velo_result *result)
+{
+    const struct {
+        uint32_t bit;
+        slc_columns *head;
+    } all[] = {{banks ? SLC_VELO_WANT_HITS : SLC_VELO_WANT_ALL, &result->hits.head},
+               {SLC_VELO_WANT_TRACKS, &result->tracks.head},
+               {SLC_VELO_WANT_TRACKS, &result->track_hits.head},
+               {SLC_VELO_WANT_BEAM, &result->beam.head},
+               {SLC_VELO_WANT_END, &result->end.head},
+               {SLC_VELO_WANT_PRIMARIES, &result->primaries.head}};
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        if ((chain->config.wanted & all[i].bit) == 0) {
+            all[i].head->size = 0;
+            memset(all[i].head->event_offset, 0, ((size_t)all[i].head->n_events + 1) * sizeof(uint32_t));
+        }
+    }
 }
 
 /* A stage that failed, by its name, unless a device has said why. */
@@ -298,20 +329,24 @@ static slc_status stage_failed(const slc_velo_chain *chain, slc_status status, c
     return slc_fail(error, status, "VELO %s: %s", stage, slc_status_name(status));
 }
 
-static slc_status track_and_fit(slc_velo_chain *chain, slc_velo_result *result, slc_error *error)
+static slc_status track_and_fit(slc_velo_chain *chain, slc_velo_result *result, bool banks, slc_error *error)
 {
     double time = slc_clock_seconds();
-    slc_status status = find_tracks(chain, result, error);
+    const bool on_device = chain->device != NULL;
+    slc_status status = find_tracks(chain, result, banks, error);
     time = take_time(result, SLC_VELO_STAGE_TRACK, time);
     if (status == SLC_OK) {
-        status = slc_velo_fit_run(&chain->config.fit, &result->hits, &result->tracks, &result->track_hits,
-                                  &result->beam, &result->end);
+        status = on_device ? slc_velo_device_fit(chain, result)
+                           : slc_velo_fit_run(&chain->config.fit, &result->hits, &result->tracks,
+                                              &result->track_hits, &result->beam, &result->end);
     }
     if (status != SLC_OK) {
         return stage_failed(chain, status, "tracking", error);
     }
     time = take_time(result, SLC_VELO_STAGE_FIT, time);
-    status = slc_velo_vertex_run(&chain->config.vertex, &result->beam, &chain->vertex, &result->primaries);
+    status = on_device ? slc_velo_device_vertices(chain, result)
+                       : slc_velo_vertex_run(&chain->config.vertex, &result->beam, &chain->vertex,
+                                             &result->primaries);
     if (status == SLC_OK && chain->config.impacts) {
         status = slc_velo_impact_run(&result->beam, &result->primaries, chain->config.fit.beam_x_mm,
                                      chain->config.fit.beam_y_mm, &result->impacts);
@@ -320,6 +355,7 @@ static slc_status track_and_fit(slc_velo_chain *chain, slc_velo_result *result, 
     if (status != SLC_OK) {
         return slc_fail(error, status, "VELO vertices: %s", slc_status_name(status));
     }
+    drop_unwanted(chain, banks, result);
     return check_strict(chain, &result->faults, error);
 }
 
@@ -340,11 +376,13 @@ static slc_status cluster_banks(slc_velo_chain *chain, const slc_batch *batch, s
     }
     slc_velo_masking *masking = chain->cluster.masking.mask != NULL ? &chain->cluster.masking : NULL;
     chain->cluster.masking.n = 0;
+    result->n_hits = 0;
     if (chain->device != NULL) {
         status = slc_velo_device_cluster(chain, batch, cut, result, &counts, error);
     } else {
         status = slc_velo_cluster_run_chosen(&chain->geometry, batch, chain->config.banks, cut,
                                              &chain->cluster, &result->hits, &counts, &result->faults);
+        result->n_hits = result->hits.head.size;
     }
     result->n_masked = chain->cluster.masking.n;
     result->n_pixels = counts.pixels;
@@ -376,7 +414,7 @@ static slc_status run_banks(slc_velo_chain *chain, const slc_batch *batch, slc_v
         return stage_failed(chain, status, "clustering", error);
     }
     status = check_strict(chain, &result->faults, error);
-    return status == SLC_OK ? track_and_fit(chain, result, error) : status;
+    return status == SLC_OK ? track_and_fit(chain, result, true, error) : status;
 }
 
 slc_status slc_velo_chain_run(slc_velo_chain *chain, const slc_batch *batch, slc_velo_result *result,
@@ -400,7 +438,8 @@ slc_status slc_velo_chain_run_hits(slc_velo_chain *chain, slc_velo_result *resul
     result->n_pixels = result->n_superpixels = result->n_isolated = result->n_masked = 0;
     result->n_superpixel_events = result->n_retina_events = result->n_gec_events = 0;
     result->seconds[SLC_VELO_STAGE_CLUSTER] = 0;
-    status = track_and_fit(chain, result, error);
+    result->n_hits = result->hits.head.size;
+    status = track_and_fit(chain, result, false, error);
     result->faults.of_event = NULL;
     return status;
 }

@@ -1,17 +1,25 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The VELO's clusters and tracks on a GPU: words are packed for it, events that it does not take (damaged or
+ * The VELO on a GPU: words are packed for it, events that it does not take (damaged or
  * doubled words, too many hits in a layer) go through the stages of the processor, and both are put together
  * in the order of events. So faults and results are those of the processor alone.
  */
 #include "base/bytes.h"
 #include "base/columns.h"
 #include "cuda/cuda_engines.h"
-#include "velo/velo_chain_part.h"
+#include "velo/velo_chain_join.h"
 #include "velo/velo_decode_event.h"
 
 #include <stdlib.h>
 #include <string.h>
+
+#define COPY SLC_VELO_COPY
+typedef slc_velo_stretch stretch;
+
+static slc_status ended(slc_status status)
+{
+    return status == SLC_END ? SLC_OK : status;
+}
 
 /* ---- opening ------------------------------------------------------------------------------------------- */
 
@@ -57,9 +65,13 @@ void slc_velo_device_close(slc_velo_device *device)
         free(device->own);
         free(device->skip);
         free(device->superpixels);
+        free(device->n_hits);
         slc_columns_clear(&slc_velo_hits_schema, &device->hits);
         slc_columns_clear(&slc_velo_tracks_schema, &device->tracks);
         slc_columns_clear(&slc_velo_track_hits_schema, &device->track_hits);
+        slc_columns_clear(&slc_velo_states_schema, &device->beam);
+        slc_columns_clear(&slc_velo_states_schema, &device->end);
+        slc_columns_clear(&slc_velo_primaries_schema, &device->primaries);
         free(device);
     }
 }
@@ -74,11 +86,13 @@ static bool reserve_events(slc_velo_device *d, uint32_t events)
     free(d->own);
     free(d->skip);
     free(d->superpixels);
+    free(d->n_hits);
     d->events = events;
     d->own = malloc((size_t)events + 1);
     d->skip = malloc((size_t)events + 1);
     d->superpixels = malloc(((size_t)events + 1) * sizeof *d->superpixels);
-    return d->own != NULL && d->skip != NULL && d->superpixels != NULL;
+    d->n_hits = malloc(((size_t)events + 1) * sizeof *d->n_hits);
+    return d->own != NULL && d->skip != NULL && d->superpixels != NULL && d->n_hits != NULL;
 }
 
 slc_status slc_velo_device_reserve(slc_velo_chain *chain, uint32_t events, size_t rows, bool words,
@@ -92,6 +106,13 @@ slc_status slc_velo_device_reserve(slc_velo_chain *chain, uint32_t events, size_
                                                     slc_velo_track_bound(hits), events)
                               : status;
     status = status == SLC_OK ? slc_columns_reserve(&slc_velo_track_hits_schema, &d->track_hits, hits, events)
+                              : status;
+    slc_velo_states *const states[] = {&d->beam, &d->end};
+    for (size_t i = 0; i < 2 && status == SLC_OK; i++) {
+        status = slc_columns_reserve(&slc_velo_states_schema, states[i], slc_velo_track_bound(hits), events);
+    }
+    status = status == SLC_OK ? slc_columns_reserve(&slc_velo_primaries_schema, &d->primaries,
+                                                    (size_t)events * SLC_VELO_MAX_PRIMARIES, events)
                               : status;
     if (status != SLC_OK) {
         return slc_fail(error, status, "no memory for a batch of %u events for a GPU", events);
@@ -198,21 +219,29 @@ static slc_status pack(slc_velo_chain *chain, const slc_batch *batch, const uint
     return SLC_OK;
 }
 
-/* ---- clusters ------------------------------------------------------------------------------------------ */
+/* ---- putting together ---------------------------------------------------------------------------------- */
 
-static void copy_hits(slc_velo_hits *to, const slc_velo_cuda_out *from, size_t at, size_t n)
+static slc_status run(slc_velo_chain *chain, bool words, slc_error *error)
 {
-    const size_t i = to->head.size;
-    memcpy(to->x_mm + i, from->x + at, n * sizeof *to->x_mm);
-    memcpy(to->y_mm + i, from->y + at, n * sizeof *to->y_mm);
-    memcpy(to->z_mm + i, from->z + at, n * sizeof *to->z_mm);
-    memcpy(to->channel + i, from->channel + at, n * sizeof *to->channel);
-    memcpy(to->n_pixels + i, from->n_pixels + at, n * sizeof *to->n_pixels);
-    memcpy(to->module + i, from->module + at, n * sizeof *to->module);
-    to->head.size += n;
+    slc_velo_device *d = chain->device;
+    const slc_velo_cuda_config config = {&chain->config.track, &chain->config.fit, &chain->config.vertex,
+                                         chain->config.wanted};
+    return d->calls->run(d->engine, &config, &d->in, words, &d->out, error);
 }
 
-/* The hits of the processor's events, as if they came from the device. */
+/* ---- clusters ------------------------------------------------------------------------------------------ */
+
+static void copy_hits(slc_velo_hits *to, const slc_velo_cuda_out *from, const stretch *s)
+{
+    COPY(to->x_mm, from->x, s);
+    COPY(to->y_mm, from->y, s);
+    COPY(to->z_mm, from->z, s);
+    COPY(to->channel, from->channel, s);
+    COPY(to->n_pixels, from->n_pixels, s);
+    COPY(to->module, from->module, s);
+}
+
+/* Hits as if they came from the device. */
 static slc_velo_cuda_out as_out(const slc_velo_hits *hits)
 {
     return (slc_velo_cuda_out){.x = hits->x_mm,
@@ -223,29 +252,40 @@ static slc_velo_cuda_out as_out(const slc_velo_hits *hits)
                                .module = hits->module};
 }
 
-/* The hits of all events, in order; and what there was of the device's. */
-static slc_status join_hits(slc_velo_chain *chain, uint32_t n, slc_velo_hits *hits,
-                            slc_velo_cluster_counts *counts)
+/* What there was of all events: hits of each, and totals of the device's. */
+static void count_hits(slc_velo_chain *chain, slc_velo_result *result, slc_velo_cluster_counts *counts)
 {
     const slc_velo_device *d = chain->device;
-    const slc_velo_cuda_out own = as_out(&d->hits);
-    slc_columns_reset(hits);
-    for (uint32_t e = 0; e < n; e++) {
+    for (uint32_t e = 0; e < d->in.n_events; e++) {
         const bool is_own = d->own[e] != 0;
         const uint32_t *offset = is_own ? d->hits.head.event_offset : d->out.hit_offset;
-        const size_t rows = offset[e + 1] - offset[e];
-        if (rows > hits->head.capacity - hits->head.size) {
-            return SLC_ERR_CAPACITY;
-        }
-        copy_hits(hits, is_own ? &own : &d->out, offset[e], rows);
-        slc_columns_end_event(hits);
+        d->n_hits[e] = offset[e + 1] - offset[e];
+        result->n_hits += d->n_hits[e];
         if (!is_own) {
             counts->pixels += d->out.sums[e] & SLC_VELO_CUDA_SUM;
             counts->isolated += d->out.sums[e] >> SLC_VELO_CUDA_ISOLATED_AT & SLC_VELO_CUDA_SUM;
             counts->superpixels += counts->of_event[e];
         }
     }
-    return SLC_OK;
+}
+
+/* The hits of all events, in order. */
+static slc_status join_hits(slc_velo_chain *chain, uint32_t n, slc_velo_hits *hits)
+{
+    const slc_velo_device *d = chain->device;
+    const slc_velo_cuda_out own = as_out(&d->hits);
+    const uint32_t *const offset[] = {d->out.hit_offset, d->hits.head.event_offset};
+    if (!slc_velo_is_wanted(chain, SLC_VELO_WANT_HITS)) {
+        slc_velo_no_rows(hits, n);
+        return SLC_OK;
+    }
+    stretch s = {.end = 0};
+    slc_status status;
+    slc_columns_reset(hits);
+    while ((status = slc_velo_next_stretch(d, n, offset, hits, &s)) == SLC_OK) {
+        copy_hits(hits, s.own ? &own : &d->out, &s);
+    }
+    return ended(status);
 }
 
 /* The clusters of the processor's events, with their faults; `counts` are then those of them. */
@@ -259,6 +299,7 @@ static slc_status cluster_own(slc_velo_chain *chain, const slc_batch *batch, con
         any = any || d->skip[e] == 0;
     }
     *counts = (slc_velo_cluster_counts){.of_event = d->superpixels};
+    slc_velo_no_rows(&d->hits, batch->n_events);
     return any ? slc_velo_cluster_run_chosen(&chain->geometry, batch, chain->config.banks, d->skip,
                                              &chain->cluster, &d->hits, counts, faults)
                : SLC_OK;
@@ -274,14 +315,15 @@ slc_status slc_velo_device_cluster(slc_velo_chain *chain, const slc_batch *batch
         return SLC_ERR_CAPACITY;
     }
     slc_status status = pack(chain, batch, cut, d->hits.head.capacity / 2, counts);
-    status = status == SLC_OK ? d->calls->run(d->engine, &chain->config.track, &d->in, true, &d->out, error)
-                              : status;
+    status = status == SLC_OK ? run(chain, true, error) : status;
     if (status != SLC_OK) {
         return status;
     }
     d->has_run = true;
+    /* Where hits do not come back, those of events that are searched here are found once more. */
+    const uint32_t clustered = slc_velo_is_wanted(chain, SLC_VELO_WANT_HITS) ? SLC_VELO_CUDA_WORDS : UINT32_MAX;
     for (uint32_t e = 0; e < batch->n_events; e++) {
-        if ((d->out.flags[e] & SLC_VELO_CUDA_WORDS) != 0) {
+        if ((d->out.flags[e] & clustered) != 0) {
             d->own[e] = 1;
             const bool retina = d->in.kind[e] != SLC_VELO_CUDA_SUPERPIXELS;
             *(retina ? &counts->retina_events : &counts->superpixel_events) -= 1; /* counted below */
@@ -291,7 +333,10 @@ slc_status slc_velo_device_cluster(slc_velo_chain *chain, const slc_batch *batch
     for (uint32_t e = 0; e < batch->n_events && status == SLC_OK; e++) {
         of_event[e] = d->own[e] != 0 ? d->superpixels[e] : of_event[e];
     }
-    status = status == SLC_OK ? join_hits(chain, batch->n_events, &result->hits, counts) : status;
+    if (status == SLC_OK) {
+        count_hits(chain, result, counts);
+        status = join_hits(chain, batch->n_events, &result->hits);
+    }
     counts->superpixels += own.superpixels;
     counts->isolated += own.isolated;
     counts->pixels += own.pixels;
@@ -317,82 +362,78 @@ static slc_status search_hits(slc_velo_chain *chain, const slc_velo_hits *hits, 
     memcpy(d->in.y, hits->y_mm, rows * sizeof *hits->y_mm);
     memcpy(d->in.z, hits->z_mm, rows * sizeof *hits->z_mm);
     memcpy(d->in.module, hits->module, rows * sizeof *hits->module);
+    memcpy(d->in.n_pixels, hits->n_pixels, rows * sizeof *hits->n_pixels);
     order_events(n, offset, 1, d->in.order);
     memset(d->own, 0, n);
-    return d->calls->run(d->engine, &chain->config.track, &d->in, false, &d->out, error);
+    return run(chain, false, error);
 }
 
-/* The tracks of the processor's events: others have no hits in what it searches. */
-static slc_status search_own(slc_velo_chain *chain, slc_velo_result *result, uint64_t *n_own)
+/* The hits of the processor's events, those of others left out. */
+static void take_own_hits(slc_velo_device *d, const slc_velo_hits *hits)
 {
-    slc_velo_device *d = chain->device;
-    const uint32_t n = result->hits.head.n_events, *offset = result->hits.head.event_offset;
-    const slc_velo_hits *hits = &result->hits;
-    const slc_velo_cuda_out from = {.x = hits->x_mm,
-                                    .y = hits->y_mm,
-                                    .z = hits->z_mm,
-                                    .channel = hits->channel,
-                                    .n_pixels = hits->n_pixels,
-                                    .module = hits->module};
-    *n_own = 0;
+    const slc_velo_cuda_out from = as_out(hits);
+    const uint32_t n = hits->head.n_events, *offset = hits->head.event_offset;
     slc_columns_reset(&d->hits);
     for (uint32_t e = 0; e < n; e++) {
-        d->own[e] = d->own[e] != 0 || d->out.flags[e] != 0;
         if (d->own[e] != 0) {
-            *n_own += 1;
-            copy_hits(&d->hits, &from, offset[e], offset[e + 1] - offset[e]);
+            const stretch s = {.from = offset[e], .rows = offset[e + 1] - offset[e], .to = d->hits.head.size};
+            copy_hits(&d->hits, &from, &s);
+            d->hits.head.size += s.rows;
         }
         slc_columns_end_event(&d->hits);
     }
-    return *n_own > 0 ? slc_velo_track_run(&chain->config.track, &d->hits, result->first_event, &chain->track,
-                                           &d->tracks, &d->track_hits, &result->faults)
-                      : SLC_OK;
 }
 
-/* A run of rows of tracks and of their hits. */
-typedef struct found {
-    const uint32_t *hit_begin, *n_hits, *hit, *offset, *hit_offset;
-    const float *scatter;
-} found;
-
-static slc_status join_tracks(const slc_velo_device *d, uint32_t n, slc_velo_tracks *tracks,
-                              slc_velo_track_hits *track_hits)
+/* The tracks of the processor's events: others have no hits in what it searches. */
+static slc_status search_own(slc_velo_chain *chain, bool hits_are_there, slc_velo_result *result)
 {
-    const slc_velo_cuda_out *out = &d->out;
-    const found device = {out->hit_begin,    out->track_n,          out->hit,
-                          out->track_offset, out->track_hit_offset, out->scatter};
-    const found own = {d->tracks.hit_begin,
-                       d->tracks.n_hits,
-                       d->track_hits.hit,
-                       d->tracks.head.event_offset,
-                       d->track_hits.head.event_offset,
-                       d->tracks.scatter_mm2};
-    slc_columns_reset(tracks);
-    slc_columns_reset(track_hits);
+    slc_velo_device *d = chain->device;
+    const uint32_t n = result->hits.head.n_events;
+    result->n_left_events = 0;
     for (uint32_t e = 0; e < n; e++) {
-        const found *from = d->own[e] != 0 ? &own : &device;
-        const size_t at = from->offset[e], rows = from->offset[e + 1] - at, to = tracks->head.size;
-        const size_t hit_at = from->hit_offset[e], hits = from->hit_offset[e + 1] - hit_at;
-        if (rows > tracks->head.capacity - to || hits > track_hits->head.capacity - track_hits->head.size) {
-            return SLC_ERR_CAPACITY;
-        }
-        memcpy(tracks->hit_begin + to, from->hit_begin + at, rows * sizeof *tracks->hit_begin);
-        memcpy(tracks->n_hits + to, from->n_hits + at, rows * sizeof *tracks->n_hits);
-        memcpy(tracks->scatter_mm2 + to, from->scatter + at, rows * sizeof *tracks->scatter_mm2);
-        memcpy(track_hits->hit + track_hits->head.size, from->hit + hit_at, hits * sizeof *track_hits->hit);
-        tracks->head.size += rows;
-        track_hits->head.size += hits;
-        slc_columns_end_event(tracks);
-        slc_columns_end_event(track_hits);
+        d->own[e] = d->own[e] != 0 || d->out.flags[e] != 0;
+        result->n_left_events += d->own[e];
     }
-    return SLC_OK;
+    d->any_own = result->n_left_events > 0;
+    if (!d->any_own) {
+        return SLC_OK;
+    }
+    if (hits_are_there) {
+        take_own_hits(d, &result->hits);
+    }
+    return slc_velo_track_run(&chain->config.track, &d->hits, result->first_event, &chain->track, &d->tracks,
+                              &d->track_hits, &result->faults);
+}
+
+static slc_status join_tracks(const slc_velo_chain *chain, uint32_t n, slc_velo_result *result)
+{
+    const slc_velo_device *d = chain->device;
+    const slc_velo_cuda_out *out = &d->out;
+    const uint32_t *const offset[] = {out->track_offset, d->tracks.head.event_offset};
+    const uint32_t *const hit_offset[] = {out->track_hit_offset, d->track_hits.head.event_offset};
+    slc_velo_tracks *to = &result->tracks;
+    stretch s = {.end = 0}, h = {.end = 0};
+    slc_status status;
+    slc_columns_reset(to);
+    slc_columns_reset(&result->track_hits);
+    while ((status = slc_velo_next_stretch(d, n, offset, to, &s)) == SLC_OK) {
+        COPY(to->hit_begin, s.own ? d->tracks.hit_begin : out->hit_begin, &s);
+        COPY(to->n_hits, s.own ? d->tracks.n_hits : out->track_n, &s);
+        COPY(to->scatter_mm2, s.own ? d->tracks.scatter_mm2 : out->scatter, &s);
+    }
+    while (status == SLC_END && (status = slc_velo_next_stretch(d, n, hit_offset, &result->track_hits, &h)) == SLC_OK) {
+        COPY(result->track_hits.hit, h.own ? d->track_hits.hit : out->hit, &h);
+        status = SLC_END;
+    }
+    return ended(status);
 }
 
 slc_status slc_velo_device_search(slc_velo_chain *chain, slc_velo_result *result, slc_error *error)
 {
     slc_velo_device *d = chain->device;
     const uint32_t n = result->hits.head.n_events;
-    slc_status status = d->has_run ? SLC_OK : search_hits(chain, &result->hits, error);
+    const bool words = d->has_run;
+    slc_status status = words ? SLC_OK : search_hits(chain, &result->hits, error);
     d->has_run = false;
     if (status != SLC_OK) {
         return status;
@@ -400,6 +441,15 @@ slc_status slc_velo_device_search(slc_velo_chain *chain, slc_velo_result *result
     if (result->tracks.head.event_capacity < n || result->track_hits.head.event_capacity < n) {
         return SLC_ERR_CAPACITY;
     }
-    status = search_own(chain, result, &result->n_left_events);
-    return status == SLC_OK ? join_tracks(d, n, &result->tracks, &result->track_hits) : status;
+    status = search_own(chain, !words || slc_velo_is_wanted(chain, SLC_VELO_WANT_HITS), result);
+    for (uint32_t e = 0; e < n; e++) {
+        const uint32_t *offset = d->own[e] != 0 ? d->tracks.head.event_offset : d->out.track_offset;
+        result->n_tracks += offset[e + 1] - offset[e];
+    }
+    if (status == SLC_OK && !slc_velo_is_wanted(chain, SLC_VELO_WANT_TRACKS)) {
+        slc_velo_no_rows(&result->tracks, n);
+        slc_velo_no_rows(&result->track_hits, n);
+        return SLC_OK;
+    }
+    return status == SLC_OK ? join_tracks(chain, n, result) : status;
 }

@@ -12,20 +12,24 @@
 #include "velo/velo_track.h"
 #include "velo/velo_vertex.h"
 
-/* A GPU that finds clusters and tracks, and what the processor does for it. */
+/* A GPU, and what the processor does for it. */
 typedef struct slc_velo_device {
     const struct slc_velo_cuda_calls *calls;
     slc_velo_cuda *engine;
     slc_velo_cuda_in in;
     slc_velo_cuda_out out;
     bool has_run; /* `out` is of the batch at hand */
+    bool any_own; /* events of the processor's */
     /* Of each event: is it the processor's, and what its stages leave out. */
     uint8_t *own, *skip;
     uint32_t *superpixels; /* of the processor's events */
+    uint32_t *n_hits;      /* of each event */
     uint32_t events;
     slc_velo_hits hits; /* of the processor's events, and what it finds in them */
     slc_velo_tracks tracks;
     slc_velo_track_hits track_hits;
+    slc_velo_states beam, end;
+    slc_velo_primaries primaries;
 } slc_velo_device;
 
 struct slc_velo_chain {
@@ -47,12 +51,15 @@ void slc_velo_device_close(slc_velo_device *device); /* NULL is allowed */
 /* Room for a batch of so many words, or (words: false) hits; the result's columns have room already. */
 slc_status slc_velo_device_reserve(slc_velo_chain *chain, uint32_t events, size_t rows, bool words,
                                    slc_error *error);
-/* slc_velo_cluster_run_chosen: clusters and tracks by the device, clusters of the others by the processor. */
+/* slc_velo_cluster_run_chosen: all by the device, clusters of the others by the processor. */
 slc_status slc_velo_device_cluster(slc_velo_chain *chain, const slc_batch *batch, const uint8_t *cut,
                                    slc_velo_result *result, slc_velo_cluster_counts *counts,
                                    slc_error *error);
 /* slc_velo_track_run: the tracks that were found with the clusters, or those of events that came as hits, and
  * the processor's. Counts its events: result->n_left_events. */
 slc_status slc_velo_device_search(slc_velo_chain *chain, slc_velo_result *result, slc_error *error);
+/* slc_velo_fit_run, slc_velo_vertex_run: what came with the tracks, and the processor's. */
+slc_status slc_velo_device_fit(slc_velo_chain *chain, slc_velo_result *result);
+slc_status slc_velo_device_vertices(slc_velo_chain *chain, slc_velo_result *result);
 
 #endif

@@ -248,6 +248,10 @@ inline float __uint2float_rn(unsigned a)
 {
     return static_cast<float>(a);
 }
+inline int __float2int_rn(float a)
+{
+    return static_cast<int>(rintf(a));
+}
 inline float __fdiv_rn(float a, float b)
 {
     return a / b;

@@ -6,16 +6,28 @@
 #include "velo/cuda/velo_chain_cuda.h"
 #include "cuda/cuda_stream.h"
 #include "velo/cuda/velo_cuda_kernels.h"
+#include "velo/cuda/velo_cuda_room.h"
+#include "velo/velo_vertex_work.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { LAYERS = SLC_VELO_LAYERS, SENSORS = SLC_VELO_SENSORS, MODULES = SLC_VELO_MODULES };
+enum { LAYERS = SLC_VELO_LAYERS, SENSORS = SLC_VELO_SENSORS };
+_Static_assert((int)SLC_VELO_CUDA_VERTEX_BINS == SLC_VELO_VERTEX_BINS &&
+                   (int)SLC_VELO_CUDA_VERTEX_GROUP == SLC_VELO_VERTEX_GROUP &&
+                   (int)SLC_VELO_CUDA_VERTEX_UNITS == SLC_VELO_VERTEX_UNITS,
+               "the processor's histogram");
 
-typedef struct room {
-    uint32_t events;
-    size_t words, hits; /* hits: the bound of words, or hits that come as such */
-} room;
+#define TAKE SLC_VELO_CUDA_TAKE
+typedef slc_velo_cuda_room room;
+typedef slc_velo_cuda_carver carver;
+
+/* What launches depend on besides the job. */
+typedef struct shape {
+    slc_velo_cuda_pass first, second;
+    bool words, pick_up, fit, vertices;
+} shape;
 
 struct slc_velo_cuda {
     slc_cuda_stream *stream, *side; /* side: for events with many hits in a layer */
@@ -23,10 +35,13 @@ struct slc_velo_cuda {
     uint32_t multiprocessors;
     slc_cuda_memory geometry, memory, in_host, head_host, out_host;
     slc_cuda_event *mark[SLC_VELO_CUDA_PARTS + 1];
-    bool ran;
+    uint32_t n_ran; /* events of the last run */
     room room;
     slc_velo_cuda_job job;
-    slc_velo_cuda_in in; /* pointers of the page-locked memory */
+    shape shape;
+    slc_cuda_graph graph; /* of this job and shape: */
+    slc_velo_cuda_job recorded_job;
+    shape recorded;
 };
 
 /* ---- opening ------------------------------------------------------------------------------------------- */
@@ -75,6 +90,7 @@ void slc_velo_cuda_close(slc_velo_cuda *engine)
     if (engine->side != NULL) {
         (void)slc_cuda_stream_wait(engine->side, NULL);
     }
+    slc_cuda_graph_clear(&engine->graph);
     slc_cuda_memory *const all[] = {&engine->geometry, &engine->memory, &engine->in_host, &engine->head_host,
                                     &engine->out_host};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
@@ -91,128 +107,6 @@ void slc_velo_cuda_close(slc_velo_cuda *engine)
 }
 
 /* ---- room ---------------------------------------------------------------------------------------------- */
-
-typedef struct carver {
-    char *at; /* NULL: only measured */
-    size_t bytes;
-} carver;
-
-static void *take(carver *c, size_t n, size_t size)
-{
-    void *array = c->at != NULL ? c->at + c->bytes : NULL;
-    c->bytes += (n * size + 255) / 256 * 256;
-    return array;
-}
-
-#define TAKE(c, to, n) ((to) = take((c), (n), sizeof *(to)))
-
-/* What is sent comes first, in one piece in the order of slc_velo_cuda_in. */
-static void lay_in(carver *c, slc_velo_cuda_in *in, const room *r, bool words)
-{
-    TAKE(c, in->order, r->events);
-    if (words) {
-        TAKE(c, in->kind, r->events);
-        TAKE(c, in->sensor_begin, (size_t)r->events * SENSORS + 1);
-        TAKE(c, in->words, r->words);
-        return;
-    }
-    TAKE(c, in->hit_offset, (size_t)r->events + 1);
-    TAKE(c, in->x, r->hits);
-    TAKE(c, in->y, r->hits);
-    TAKE(c, in->z, r->hits);
-    TAKE(c, in->module, r->hits);
-}
-
-static void lay_candidates(carver *c, slc_velo_cuda_candidates *to, size_t n)
-{
-    float **const floats[] = {&to->x, &to->y, &to->z, &to->tx, &to->ty, &to->scatter, &to->last, &to->best};
-    for (size_t i = 0; i < sizeof floats / sizeof *floats; i++) {
-        TAKE(c, *floats[i], n);
-    }
-    TAKE(c, to->count, n);
-    TAKE(c, to->hit, n);
-    TAKE(c, to->wanted, n);
-}
-
-static void lay_ended(carver *c, slc_velo_cuda_ended *to, size_t n)
-{
-    float **const floats[] = {&to->scatter, &to->x0, &to->y0, &to->z0,     &to->x1,    &to->y1,
-                              &to->z1,      &to->tx, &to->ty, &to->own_tx, &to->own_ty};
-    uint16_t **const numbers[] = {&to->begin, &to->n, &to->picked, &to->next, &to->hits};
-    for (size_t i = 0; i < sizeof floats / sizeof *floats; i++) {
-        TAKE(c, *floats[i], n);
-    }
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
-        TAKE(c, *numbers[i], n);
-    }
-    TAKE(c, to->gone, n);
-}
-
-static void lay_events(carver *c, slc_velo_cuda_job *job, size_t events)
-{
-    TAKE(c, job->flags, events);
-    TAKE(c, job->sums, events);
-    TAKE(c, job->hit_offset, events + 1);
-    TAKE(c, job->track_offset, events + 1);
-    TAKE(c, job->track_hit_offset, events + 1);
-    TAKE(c, job->layer_begin, events * (LAYERS + 1));
-    TAKE(c, job->searched, events);
-    TAKE(c, job->n_ended, events);
-    TAKE(c, job->n_listed, events);
-    TAKE(c, job->n_tracks, events);
-    TAKE(c, job->n_track_hits, events);
-    TAKE(c, job->module_hits, events * MODULES);
-}
-
-static void lay_hits(carver *c, slc_velo_cuda_job *job, size_t hits, size_t raw)
-{
-    TAKE(c, job->raw_x, raw);
-    TAKE(c, job->raw_y, raw);
-    TAKE(c, job->raw_z, raw);
-    TAKE(c, job->raw_channel, raw);
-    TAKE(c, job->raw_pixels, raw);
-    TAKE(c, job->x, hits);
-    TAKE(c, job->y, hits);
-    TAKE(c, job->z, hits);
-    TAKE(c, job->channel, raw);
-    TAKE(c, job->n_pixels, raw);
-    TAKE(c, job->module, hits);
-    TAKE(c, job->all, hits);
-    TAKE(c, job->left, hits);
-    TAKE(c, job->origin, hits);
-    TAKE(c, job->left_id, hits);
-    TAKE(c, job->before, hits);
-    TAKE(c, job->list, hits);
-    TAKE(c, job->place, hits);
-    TAKE(c, job->used, hits);
-    TAKE(c, job->loose_hit, hits);
-    TAKE(c, job->hit, hits);
-}
-
-static size_t lay_out(carver *c, slc_velo_cuda_job *job, const room *r)
-{
-    const size_t tracks = r->hits / 3 + 1;
-    slc_velo_cuda_in in = {0};
-    TAKE(c, job->head, 1);
-    TAKE(c, in.order, r->events);
-    TAKE(c, in.kind, r->events);
-    TAKE(c, in.sensor_begin, (size_t)r->events * SENSORS + 1);
-    TAKE(c, in.words, r->words);
-    job->order = in.order;
-    job->kind = in.kind;
-    job->sensor_begin = in.sensor_begin;
-    job->words = in.words;
-    lay_events(c, job, r->events);
-    lay_hits(c, job, r->hits, 2 * r->words);
-    lay_candidates(c, &job->candidates, tracks);
-    lay_ended(c, &job->ended, tracks);
-    TAKE(c, job->loose_n, tracks);
-    TAKE(c, job->loose_scatter, tracks);
-    TAKE(c, job->hit_begin, tracks);
-    TAKE(c, job->track_n, tracks);
-    TAKE(c, job->scatter, tracks);
-    return c->bytes;
-}
 
 static uint32_t larger(uint32_t a, uint32_t b)
 {
@@ -233,10 +127,11 @@ slc_status slc_velo_cuda_reserve(slc_velo_cuda *engine, uint32_t events, size_t 
     if (!fits) {
         const room more = {.events = larger(events, have->events),
                            .words = words && rows > have->words ? rows + rows / 4 : have->words,
-                           .hits = hits > have->hits ? hits + hits / 2 : have->hits};
+                           .hits = hits > have->hits ? hits + hits / 4 : have->hits,
+                           .vertex_bytes = slc_velo_cuda_vertex_bytes(engine->multiprocessors)};
         carver measured = {.at = NULL};
         slc_velo_cuda_job job = engine->job;
-        const size_t bytes = lay_out(&measured, &job, &more);
+        const size_t bytes = slc_velo_cuda_lay_job(&measured, &job, &more);
         *have = (room){0};
         const slc_status status = slc_cuda_memory_reserve(engine->stream, &engine->memory, bytes,
                                                           "the VELO's events", error);
@@ -244,19 +139,19 @@ slc_status slc_velo_cuda_reserve(slc_velo_cuda *engine, uint32_t events, size_t 
             return status;
         }
         carver c = {.at = engine->memory.at};
-        (void)lay_out(&c, &engine->job, &more);
+        (void)slc_velo_cuda_lay_job(&c, &engine->job, &more);
         engine->job.geometry = engine->geometry.at;
         *have = more;
     }
     carver measured = {.at = NULL};
     slc_velo_cuda_in none = {0};
-    lay_in(&measured, &none, have, words);
+    slc_velo_cuda_lay_in(&measured, &none, have, words);
     const slc_status status = slc_cuda_pinned_reserve(engine->stream, &engine->in_host, measured.bytes,
                                                       "the VELO's words", error);
     if (status == SLC_OK) {
         carver c = {.at = engine->in_host.at};
         *in = (slc_velo_cuda_in){.n_events = events};
-        lay_in(&c, in, have, words);
+        slc_velo_cuda_lay_in(&c, in, have, words);
         in->n_events = events;
     }
     return status;
@@ -285,6 +180,67 @@ static void set_settings(slc_velo_cuda_job *job, const slc_velo_track_config *tr
     }
 }
 
+static void set_fit(slc_velo_cuda_fit *to, const slc_velo_fit_config *fit)
+{
+    *to = (slc_velo_cuda_fit){.noise_constant = fit->noise_constant,
+                              .noise_slope = fit->noise_slope,
+                              .second_noise_slope = fit->second_noise_slope,
+                              .scatter_prior = fit->scatter_prior,
+                              .beam_x = fit->beam_x_mm,
+                              .beam_y = fit->beam_y_mm,
+                              .end_z = fit->end_z_mm};
+    to->variance[0] = fit->hit_sigma_mm * fit->hit_sigma_mm;
+    for (size_t i = 0; i < SLC_VELO_FIT_SIZES; i++) {
+        to->variance[i + 1] = fit->size_sigma_mm[i] * fit->size_sigma_mm[i];
+    }
+}
+
+/* What velo_vertex.c makes of the configuration. */
+static void set_vertex(slc_velo_cuda_vertex *to, const slc_velo_vertex_config *v)
+{
+    const float threshold = v->bin_mm / (10 * v->max_track_sigma_z_mm);
+    const float window = v->max_track_sigma_z_mm * sqrtf(v->max_fit_chi2);
+    const uint32_t bins = (uint32_t)((v->z_max_mm - v->z_min_mm) / v->bin_mm);
+    *to = (slc_velo_cuda_vertex){.bins = bins,
+                                 .threshold = (uint32_t)(threshold * SLC_VELO_VERTEX_UNITS),
+                                 .iterations = v->iterations,
+                                 .z_min = v->z_min_mm,
+                                 .bin = v->bin_mm,
+                                 .n_bins = (float)bins,
+                                 .beam_x = v->beam_x_mm,
+                                 .beam_y = v->beam_y_mm,
+                                 .variance_scale = v->error_scale * v->error_scale,
+                                 .max_chi2 = v->max_track_chi2,
+                                 .max_sigma_z = v->max_track_sigma_z_mm,
+                                 .max_fit_chi2 = v->max_fit_chi2,
+                                 .min_peak = v->min_peak_tracks,
+                                 .dip = v->max_dip_per_mm * v->bin_mm * SLC_VELO_VERTEX_UNITS,
+                                 .min_tracks = v->min_tracks,
+                                 .max_beam_distance2 = v->max_beam_distance2_mm2,
+                                 .min_separation2 = v->min_separation2,
+                                 .window = window,
+                                 .window_bins = window / v->bin_mm};
+}
+
+static void set_shape(shape *to, const slc_velo_cuda_config *config, bool words)
+{
+    const slc_velo_track_config *track = config->track;
+    memset(to, 0, sizeof *to); /* compared with another one */
+    to->first = (slc_velo_cuda_pass){.n = track->candidates,
+                                     .seeding = track->max_scatter_seeding_mm2,
+                                     .extending = track->max_scatter_extending_mm2,
+                                     .max_3hits = track->max_scatter_3hits_mm2};
+    to->second = (slc_velo_cuda_pass){.n = track->second_candidates,
+                                      .seeding = track->second_seeding_mm2,
+                                      .extending = track->second_extending_mm2,
+                                      .max_3hits = track->second_3hits_mm2,
+                                      .second = 1};
+    to->words = words;
+    to->pick_up = track->pickup_mm2 > 0;
+    to->vertices = (config->wanted & SLC_VELO_WANT_PRIMARIES) != 0;
+    to->fit = to->vertices || (config->wanted & (SLC_VELO_WANT_BEAM | SLC_VELO_WANT_END)) != 0;
+}
+
 /* Copies that are one after the other, as long as none has failed. */
 typedef struct copies {
     slc_cuda_stream *stream;
@@ -306,18 +262,21 @@ static void fetch(copies *c, void *to, const void *from, size_t bytes)
     }
 }
 
+static void send_head(copies *c, slc_velo_cuda *engine, uint32_t n)
+{
+    slc_velo_cuda_head *head = engine->head_host.at;
+    memset(head, 0, sizeof *head);
+    head->n_events = n;
+    send(c, engine->job.head, head, sizeof *head);
+}
+
 static slc_status send_batch(slc_velo_cuda *engine, const slc_velo_cuda_in *in, bool words, slc_error *error)
 {
     const slc_velo_cuda_job *job = &engine->job;
     const uint32_t n = in->n_events;
     copies c = {engine->stream, error, SLC_OK};
-    slc_velo_cuda_head *head = engine->head_host.at;
-    memset(head, 0, sizeof *head);
-    head->n_events = n;
-    send(&c, job->head, head, sizeof *head);
+    send_head(&c, engine, n);
     send(&c, job->order, in->order, n * sizeof *in->order);
-    c.status = c.status == SLC_OK ? slc_cuda_fill(c.stream, job->flags, 0, n * sizeof *job->flags, error)
-                                  : c.status;
     if (!words) {
         const size_t hits = in->hit_offset[n];
         send(&c, job->hit_offset, in->hit_offset, ((size_t)n + 1) * sizeof *in->hit_offset);
@@ -325,67 +284,106 @@ static slc_status send_batch(slc_velo_cuda *engine, const slc_velo_cuda_in *in, 
         send(&c, job->y, in->y, hits * sizeof *in->y);
         send(&c, job->z, in->z, hits * sizeof *in->z);
         send(&c, job->module, in->module, hits);
+        send(&c, job->n_pixels, in->n_pixels, hits * sizeof *in->n_pixels);
         return c.status;
     }
-    c.status = c.status == SLC_OK ? slc_cuda_fill(c.stream, job->sums, 0, n * sizeof *job->sums, error)
-                                  : c.status;
     send(&c, job->kind, in->kind, n);
     send(&c, job->sensor_begin, in->sensor_begin, ((size_t)n * SENSORS + 1) * sizeof *in->sensor_begin);
     send(&c, job->words, in->words, in->sensor_begin[(size_t)n * SENSORS] * sizeof *in->words);
     return c.status;
 }
 
-static slc_status mark(slc_velo_cuda *engine, slc_velo_cuda_part part, slc_status status, slc_error *error)
+/* A row of launches, as long as none has failed. `timed`: with marks between them. */
+typedef struct launches {
+    slc_velo_cuda *engine;
+    bool timed;
+    slc_error *error;
+    slc_status status;
+} launches;
+
+static void mark(launches *l, slc_velo_cuda_part part)
 {
-    return status == SLC_OK ? slc_cuda_event_record(engine->stream, engine->mark[part], error) : status;
+    if (l->timed && l->status == SLC_OK) {
+        l->status = slc_cuda_event_record(l->engine->stream, l->engine->mark[part], l->error);
+    }
+}
+
+typedef slc_status stage(const slc_velo_cuda_job *job, uint32_t multiprocessors, struct CUstream_st *stream,
+                         slc_error *error);
+
+static void run_stage(launches *l, bool wanted, stage *stage_of)
+{
+    if (wanted && l->status == SLC_OK) {
+        l->status = stage_of(&l->engine->job, l->engine->multiprocessors,
+                             slc_cuda_stream_native(l->engine->stream), l->error);
+    }
 }
 
 /* A pass: the few events that take long beside the others. */
-static slc_status search(slc_velo_cuda *engine, const slc_velo_cuda_pass *pass, slc_error *error)
+static void search(launches *l, const slc_velo_cuda_pass *pass)
 {
-    const slc_velo_cuda_job *job = &engine->job;
+    slc_velo_cuda *engine = l->engine;
     const uint32_t m = engine->multiprocessors;
-    slc_status status = slc_cuda_event_record(engine->stream, engine->forked, error);
+    slc_error *error = l->error;
+    slc_status status = l->status == SLC_OK ? slc_cuda_event_record(engine->stream, engine->forked, error)
+                                            : l->status;
     status = status == SLC_OK ? slc_cuda_stream_wait_event(engine->side, engine->forked, error) : status;
-    status = status == SLC_OK
-                 ? slc_velo_cuda_search(job, pass, true, m, slc_cuda_stream_native(engine->side), error)
-                 : status;
+    status = status == SLC_OK ? slc_velo_cuda_search(&engine->job, pass, true, m,
+                                                     slc_cuda_stream_native(engine->side), error)
+                              : status;
     status = status == SLC_OK ? slc_cuda_event_record(engine->side, engine->joined, error) : status;
-    status = status == SLC_OK
-                 ? slc_velo_cuda_search(job, pass, false, m, slc_cuda_stream_native(engine->stream), error)
-                 : status;
-    return status == SLC_OK ? slc_cuda_stream_wait_event(engine->stream, engine->joined, error) : status;
+    status = status == SLC_OK ? slc_velo_cuda_search(&engine->job, pass, false, m,
+                                                     slc_cuda_stream_native(engine->stream), error)
+                              : status;
+    l->status = status == SLC_OK ? slc_cuda_stream_wait_event(engine->stream, engine->joined, error) : status;
 }
 
-static slc_status launch(slc_velo_cuda *engine, const slc_velo_track_config *track, bool words,
-                         slc_error *error)
+static slc_status launch(slc_velo_cuda *engine, bool timed, slc_error *error)
 {
-    const slc_velo_cuda_pass first = {.n = track->candidates,
-                                      .seeding = track->max_scatter_seeding_mm2,
-                                      .extending = track->max_scatter_extending_mm2,
-                                      .max_3hits = track->max_scatter_3hits_mm2};
-    const slc_velo_cuda_pass second = {.n = track->second_candidates,
-                                       .seeding = track->second_seeding_mm2,
-                                       .extending = track->second_extending_mm2,
-                                       .max_3hits = track->second_3hits_mm2,
-                                       .second = 1};
     const slc_velo_cuda_job *job = &engine->job;
-    const uint32_t m = engine->multiprocessors;
-    struct CUstream_st *stream = slc_cuda_stream_native(engine->stream);
-    slc_status status = mark(engine, SLC_VELO_CUDA_PART_CLUSTERS, SLC_OK, error);
-    status = status == SLC_OK && words ? slc_velo_cuda_clusters(job, m, stream, error) : status;
-    status = mark(engine, SLC_VELO_CUDA_PART_LAYERS, status, error);
-    status = status == SLC_OK ? slc_velo_cuda_layers(job, m, stream, error) : status;
-    status = mark(engine, SLC_VELO_CUDA_PART_FIRST, status, error);
-    status = status == SLC_OK ? search(engine, &first, error) : status;
-    status = mark(engine, SLC_VELO_CUDA_PART_PICK_UP, status, error);
-    status = status == SLC_OK && track->pickup_mm2 > 0 ? slc_velo_cuda_pick_up(job, m, stream, error)
-                                                       : status;
-    status = mark(engine, SLC_VELO_CUDA_PART_SECOND, status, error);
-    status = status == SLC_OK && second.n > 0 ? search(engine, &second, error) : status;
-    status = mark(engine, SLC_VELO_CUDA_PART_FINISH, status, error);
-    status = status == SLC_OK ? slc_velo_cuda_finish(job, m, stream, error) : status;
-    return mark(engine, SLC_VELO_CUDA_PARTS, status, error);
+    const shape *s = &engine->shape;
+    const size_t events = engine->room.events;
+    launches l = {engine, timed, error, SLC_OK};
+    l.status = slc_cuda_fill(engine->stream, job->flags, 0, events * sizeof *job->flags, error);
+    l.status = l.status == SLC_OK
+                   ? slc_cuda_fill(engine->stream, job->sums, 0, events * sizeof *job->sums, error)
+                   : l.status;
+    mark(&l, SLC_VELO_CUDA_PART_CLUSTERS);
+    run_stage(&l, s->words, slc_velo_cuda_clusters);
+    mark(&l, SLC_VELO_CUDA_PART_LAYERS);
+    run_stage(&l, true, slc_velo_cuda_layers);
+    mark(&l, SLC_VELO_CUDA_PART_FIRST);
+    search(&l, &s->first);
+    mark(&l, SLC_VELO_CUDA_PART_PICK_UP);
+    run_stage(&l, s->pick_up, slc_velo_cuda_pick_up);
+    mark(&l, SLC_VELO_CUDA_PART_SECOND);
+    if (s->second.n > 0) {
+        search(&l, &s->second);
+    }
+    mark(&l, SLC_VELO_CUDA_PART_FINISH);
+    run_stage(&l, true, slc_velo_cuda_finish);
+    mark(&l, SLC_VELO_CUDA_PART_FIT);
+    run_stage(&l, s->fit, slc_velo_cuda_fit_tracks);
+    mark(&l, SLC_VELO_CUDA_PART_VERTICES);
+    run_stage(&l, s->vertices, slc_velo_cuda_vertices);
+    mark(&l, SLC_VELO_CUDA_PARTS);
+    return l.status;
+}
+
+/* All launches at once: recorded when memory or settings are others than before. */
+static slc_status launch_graph(slc_velo_cuda *engine, slc_error *error)
+{
+    slc_status status = SLC_OK;
+    if (engine->graph.exec == NULL || memcmp(&engine->recorded, &engine->shape, sizeof engine->shape) != 0 ||
+        memcmp(&engine->recorded_job, &engine->job, sizeof engine->job) != 0) {
+        status = slc_cuda_graph_begin(engine->stream, error);
+        if (status == SLC_OK) {
+            status = slc_cuda_graph_end(engine->stream, &engine->graph, launch(engine, false, error), error);
+        }
+        engine->recorded = engine->shape;
+        engine->recorded_job = engine->job;
+    }
+    return status == SLC_OK ? slc_cuda_graph_launch(engine->stream, &engine->graph, error) : status;
 }
 
 /* ---- back from the device ------------------------------------------------------------------------------ */
@@ -398,13 +396,14 @@ static void lay_heads(carver *c, slc_velo_cuda_head **head, slc_velo_cuda_job *j
     TAKE(c, job->hit_offset, events + 1);
     TAKE(c, job->track_offset, events + 1);
     TAKE(c, job->track_hit_offset, events + 1);
+    TAKE(c, job->primary_offset, events + 1);
 }
 
 /* Of events: what was found, and where it is. */
-static slc_status fetch_heads(slc_velo_cuda *engine, uint32_t n, bool words, slc_velo_cuda_out *out,
-                              slc_error *error)
+static slc_status fetch_heads(slc_velo_cuda *engine, uint32_t n, slc_velo_cuda_out *out, slc_error *error)
 {
     const slc_velo_cuda_job *job = &engine->job;
+    const size_t offsets = ((size_t)n + 1) * sizeof(uint32_t);
     slc_velo_cuda_job host = {0};
     slc_velo_cuda_head *head;
     carver c = {.at = engine->head_host.at};
@@ -412,85 +411,115 @@ static slc_status fetch_heads(slc_velo_cuda *engine, uint32_t n, bool words, slc
     lay_heads(&c, &head, &host, n);
     fetch(&back, head, job->head, sizeof *head);
     fetch(&back, host.flags, job->flags, n * sizeof *host.flags);
-    if (words) {
+    if (engine->shape.words) {
         fetch(&back, host.sums, job->sums, n * sizeof *host.sums);
     }
-    fetch(&back, host.hit_offset, job->hit_offset, ((size_t)n + 1) * sizeof *host.hit_offset);
-    fetch(&back, host.track_offset, job->track_offset, ((size_t)n + 1) * sizeof *host.track_offset);
-    fetch(&back, host.track_hit_offset, job->track_hit_offset,
-          ((size_t)n + 1) * sizeof *host.track_hit_offset);
+    fetch(&back, host.hit_offset, job->hit_offset, offsets);
+    fetch(&back, host.track_offset, job->track_offset, offsets);
+    fetch(&back, host.track_hit_offset, job->track_hit_offset, offsets);
+    if (engine->shape.vertices) {
+        fetch(&back, host.primary_offset, job->primary_offset, offsets);
+    }
     back.status = back.status == SLC_OK ? slc_cuda_stream_wait(engine->stream, error) : back.status;
     if (back.status == SLC_OK) {
         *out = (slc_velo_cuda_out){.n_hits = host.hit_offset[n],
                                    .n_tracks = head->n_tracks,
                                    .n_track_hits = head->n_track_hits,
+                                   .n_primaries = head->n_primaries,
                                    .flags = host.flags,
                                    .sums = host.sums,
                                    .hit_offset = host.hit_offset,
                                    .track_offset = host.track_offset,
-                                   .track_hit_offset = host.track_hit_offset};
+                                   .track_hit_offset = host.track_hit_offset,
+                                   .primary_offset = host.primary_offset};
     }
     return back.status;
 }
 
-static size_t lay_columns(carver *c, slc_velo_cuda_job *job, const slc_velo_cuda_out *out, bool words)
+/* Columns that come back, one behind the other: measured, then copied. */
+typedef struct columns_back {
+    carver room;
+    copies copies;
+} columns_back;
+
+static void *bring(columns_back *b, const void *from, size_t n, size_t size)
 {
-    const size_t hits = words ? out->n_hits : 0;
-    TAKE(c, job->x, hits);
-    TAKE(c, job->y, hits);
-    TAKE(c, job->z, hits);
-    TAKE(c, job->channel, hits);
-    TAKE(c, job->n_pixels, hits);
-    TAKE(c, job->module, hits);
-    TAKE(c, job->hit_begin, out->n_tracks);
-    TAKE(c, job->track_n, out->n_tracks);
-    TAKE(c, job->scatter, out->n_tracks);
-    TAKE(c, job->hit, out->n_track_hits);
-    return c->bytes;
+    void *to = slc_velo_cuda_take(&b->room, n, size);
+    if (b->room.at != NULL) {
+        fetch(&b->copies, to, from, n * size);
+    }
+    return to;
+}
+#define BRING(b, to, from, n) ((to) = bring((b), (from), (n), sizeof *(from)))
+
+static void bring_states(columns_back *b, slc_velo_cuda_states *to, const slc_velo_cuda_states *from, size_t n)
+{
+    BRING(b, to->x, from->x, n);
+    BRING(b, to->y, from->y, n);
+    if (from->z != NULL) {
+        BRING(b, to->z, from->z, n);
+    }
+    BRING(b, to->tx, from->tx, n);
+    BRING(b, to->ty, from->ty, n);
+    BRING(b, to->pp, from->pp, n);
+    BRING(b, to->ps, from->ps, n);
+    BRING(b, to->ss, from->ss, n);
 }
 
-static slc_status fetch_columns(slc_velo_cuda *engine, bool words, slc_velo_cuda_out *out, slc_error *error)
+static void bring_columns(columns_back *b, const slc_velo_cuda *engine, uint32_t wanted,
+                          slc_velo_cuda_out *out)
 {
     const slc_velo_cuda_job *job = &engine->job;
-    slc_velo_cuda_job host = {0};
-    carver measured = {.at = NULL};
-    size_t bytes = lay_columns(&measured, &host, out, words);
-    bytes = bytes > engine->out_host.size ? bytes + bytes / 4 : bytes;
-    copies back = {engine->stream, error, SLC_OK};
-    back.status = slc_cuda_pinned_reserve(engine->stream, &engine->out_host, bytes, "the VELO's tracks",
-                                          error);
-    if (back.status != SLC_OK) {
-        return back.status;
+    const size_t hits = out->n_hits, tracks = out->n_tracks;
+    if (engine->shape.words && (wanted & SLC_VELO_WANT_HITS) != 0) {
+        BRING(b, out->x, job->x, hits);
+        BRING(b, out->y, job->y, hits);
+        BRING(b, out->z, job->z, hits);
+        BRING(b, out->channel, job->channel, hits);
+        BRING(b, out->n_pixels, job->n_pixels, hits);
+        BRING(b, out->module, job->module, hits);
     }
-    carver c = {.at = engine->out_host.at};
-    (void)lay_columns(&c, &host, out, words);
-    if (words) {
-        const size_t n = out->n_hits;
-        fetch(&back, host.x, job->x, n * sizeof *host.x);
-        fetch(&back, host.y, job->y, n * sizeof *host.y);
-        fetch(&back, host.z, job->z, n * sizeof *host.z);
-        fetch(&back, host.channel, job->channel, n * sizeof *host.channel);
-        fetch(&back, host.n_pixels, job->n_pixels, n * sizeof *host.n_pixels);
-        fetch(&back, host.module, job->module, n);
+    if ((wanted & (SLC_VELO_WANT_TRACKS | SLC_VELO_WANT_BEAM | SLC_VELO_WANT_END)) != 0) {
+        BRING(b, out->track_n, job->track_n, tracks);
     }
-    fetch(&back, host.hit_begin, job->hit_begin, out->n_tracks * sizeof *host.hit_begin);
-    fetch(&back, host.track_n, job->track_n, out->n_tracks * sizeof *host.track_n);
-    fetch(&back, host.scatter, job->scatter, out->n_tracks * sizeof *host.scatter);
-    fetch(&back, host.hit, job->hit, out->n_track_hits * sizeof *host.hit);
-    out->x = host.x;
-    out->y = host.y;
-    out->z = host.z;
-    out->channel = host.channel;
-    out->n_pixels = host.n_pixels;
-    out->module = host.module;
-    out->hit_begin = host.hit_begin;
-    out->track_n = host.track_n;
-    out->scatter = host.scatter;
-    out->hit = host.hit;
-    return back.status == SLC_OK ? slc_cuda_stream_wait(engine->stream, error) : back.status;
+    if ((wanted & SLC_VELO_WANT_TRACKS) != 0) {
+        BRING(b, out->hit_begin, job->hit_begin, tracks);
+        BRING(b, out->scatter, job->scatter, tracks);
+        BRING(b, out->hit, job->hit, out->n_track_hits);
+    }
+    if ((wanted & (SLC_VELO_WANT_BEAM | SLC_VELO_WANT_END)) != 0) {
+        BRING(b, out->chi2, job->chi2, tracks);
+        BRING(b, out->backward, job->backward, tracks);
+    }
+    if ((wanted & SLC_VELO_WANT_BEAM) != 0) {
+        bring_states(b, &out->beam, &job->beam, tracks);
+    }
+    if ((wanted & SLC_VELO_WANT_END) != 0) {
+        bring_states(b, &out->end, &job->end, tracks);
+    }
+    if (engine->shape.vertices) {
+        BRING(b, out->primaries, job->primaries, (size_t)out->n_primaries * SLC_VELO_CUDA_PRIMARY);
+    }
 }
 
-slc_status slc_velo_cuda_run(slc_velo_cuda *engine, const slc_velo_track_config *track,
+static slc_status fetch_columns(slc_velo_cuda *engine, uint32_t wanted, slc_velo_cuda_out *out,
+                                slc_error *error)
+{
+    columns_back back = {.copies = {engine->stream, error, SLC_OK}};
+    bring_columns(&back, engine, wanted, out);
+    size_t bytes = back.room.bytes;
+    bytes = bytes > engine->out_host.size ? bytes + bytes / 4 : bytes;
+    const slc_status status = slc_cuda_pinned_reserve(engine->stream, &engine->out_host, bytes,
+                                                      "the VELO's tracks", error);
+    if (status != SLC_OK || back.room.bytes == 0) {
+        return status;
+    }
+    back.room = (carver){.at = engine->out_host.at};
+    bring_columns(&back, engine, wanted, out);
+    return back.copies.status == SLC_OK ? slc_cuda_stream_wait(engine->stream, error) : back.copies.status;
+}
+
+slc_status slc_velo_cuda_run(slc_velo_cuda *engine, const slc_velo_cuda_config *config,
                              const slc_velo_cuda_in *in, bool words, slc_velo_cuda_out *out, slc_error *error)
 {
     const uint32_t n = in->n_events;
@@ -502,28 +531,37 @@ slc_status slc_velo_cuda_run(slc_velo_cuda *engine, const slc_velo_track_config 
     status = status == SLC_OK ? slc_cuda_pinned_reserve(engine->stream, &engine->head_host, measured.bytes,
                                                         "the VELO's offsets", error)
                               : status;
-    set_settings(&engine->job, track);
+    set_settings(&engine->job, config->track);
+    set_fit(&engine->job.fit, config->fit);
+    set_vertex(&engine->job.vertex, config->vertex);
+    set_shape(&engine->shape, config, words);
     slc_cuda_range_begin("velo: a batch");
     status = status == SLC_OK ? send_batch(engine, in, words, error) : status;
-    status = status == SLC_OK ? launch(engine, track, words, error) : status;
-    status = status == SLC_OK ? fetch_heads(engine, n, words, out, error) : status;
-    status = status == SLC_OK ? fetch_columns(engine, words, out, error) : status;
+    status = status == SLC_OK ? launch_graph(engine, error) : status;
+    status = status == SLC_OK ? fetch_heads(engine, n, out, error) : status;
+    status = status == SLC_OK ? fetch_columns(engine, config->wanted, out, error) : status;
     slc_cuda_range_end();
-    engine->ran = status == SLC_OK;
+    engine->n_ran = status == SLC_OK ? n : 0;
     return status;
 }
 
-void slc_velo_cuda_times(const slc_velo_cuda *engine, double seconds[SLC_VELO_CUDA_PARTS])
+slc_status slc_velo_cuda_again(slc_velo_cuda *engine, double seconds[SLC_VELO_CUDA_PARTS], slc_error *error)
 {
-    for (size_t i = 0; i < SLC_VELO_CUDA_PARTS; i++) {
-        seconds[i] = 0;
-        if (engine->ran) {
-            (void)slc_cuda_event_seconds(engine->mark[i], engine->mark[i + 1], &seconds[i], NULL);
-        }
+    copies c = {engine->stream, error, SLC_OK};
+    slc_status status = slc_cuda_stream_use(engine->stream, error);
+    if (status == SLC_OK) {
+        send_head(&c, engine, engine->n_ran);
+        status = c.status;
     }
+    status = status == SLC_OK ? launch(engine, true, error) : status;
+    status = status == SLC_OK ? slc_cuda_stream_wait(engine->stream, error) : status;
+    for (size_t i = 0; i < SLC_VELO_CUDA_PARTS && status == SLC_OK; i++) {
+        status = slc_cuda_event_seconds(engine->mark[i], engine->mark[i + 1], &seconds[i], error);
+    }
+    return status;
 }
 
 /* ---- the table ----------------------------------------------------------------------------------------- */
 
 const struct slc_velo_cuda_calls slc_velo_cuda_calls = {
-    slc_velo_cuda_open, slc_velo_cuda_close, slc_velo_cuda_reserve, slc_velo_cuda_run, slc_velo_cuda_times};
+    slc_velo_cuda_open, slc_velo_cuda_close, slc_velo_cuda_reserve, slc_velo_cuda_run, slc_velo_cuda_again};

@@ -21,20 +21,32 @@ typedef struct slc_velo_cuda_in {
     uint8_t *kind; /* slc_velo_cuda_kind */
     float *x, *y, *z;
     uint8_t *module;
-    uint32_t *hit_offset;
+    uint32_t *hit_offset, *n_pixels;
 } slc_velo_cuda_in;
 
-/* What comes out, in memory of the engine's until the next run. An event with flags is the processor's: with
- * SLC_VELO_CUDA_WORDS it has no hits here, with SLC_VELO_CUDA_CROWDED hits and no tracks. */
+typedef struct slc_velo_cuda_config {
+    const slc_velo_track_config *track;
+    const slc_velo_fit_config *fit;
+    const slc_velo_vertex_config *vertex;
+    uint32_t wanted; /* what comes back: SLC_VELO_WANT_… */
+} slc_velo_cuda_config;
+
+/* What comes out, in memory of the engine's until the next run: what was wanted. An event with flags is the
+ * processor's: with SLC_VELO_CUDA_WORDS it has no hits here, with SLC_VELO_CUDA_CROWDED hits and no tracks,
+ * with SLC_VELO_CUDA_FIT all but vertices, none of which is to be used. */
 typedef struct slc_velo_cuda_out {
-    uint32_t n_hits, n_tracks, n_track_hits;
-    const uint32_t *flags, *hit_offset, *track_offset, *track_hit_offset;
+    uint32_t n_hits, n_tracks, n_track_hits, n_primaries;
+    const uint32_t *flags, *hit_offset, *track_offset, *track_hit_offset, *primary_offset;
     const unsigned long long *sums; /* SLC_VELO_CUDA_ISOLATED_AT … */
     const float *x, *y, *z;         /* of words alone, as the next three */
     const uint32_t *channel, *n_pixels;
     const uint8_t *module;
     const uint32_t *hit_begin, *track_n, *hit;
     const float *scatter;
+    slc_velo_cuda_states beam, end;
+    const float *chi2;
+    const uint8_t *backward;
+    const float *primaries; /* rows of SLC_VELO_CUDA_PRIMARY numbers, the columns of slc_velo_primaries */
 } slc_velo_cuda_out;
 
 slc_status slc_velo_cuda_open(const slc_velo_geometry *geometry, uint32_t device, slc_velo_cuda **engine,
@@ -43,13 +55,12 @@ void slc_velo_cuda_close(slc_velo_cuda *engine); /* NULL is allowed */
 /* Makes room for a batch of so many events with so many words, or (words: false) hits. */
 slc_status slc_velo_cuda_reserve(slc_velo_cuda *engine, uint32_t events, size_t rows, bool words,
                                  slc_velo_cuda_in *in, slc_error *error);
-slc_status slc_velo_cuda_run(slc_velo_cuda *engine, const slc_velo_track_config *track,
+slc_status slc_velo_cuda_run(slc_velo_cuda *engine, const slc_velo_cuda_config *config,
                              const slc_velo_cuda_in *in, bool words, slc_velo_cuda_out *out,
                              slc_error *error);
 
 /* ---- for measurements ---- */
 
-/* Parts of the last run, once more, by the device's clock. */
 typedef enum slc_velo_cuda_part {
     SLC_VELO_CUDA_PART_CLUSTERS = 0,
     SLC_VELO_CUDA_PART_LAYERS,
@@ -57,10 +68,12 @@ typedef enum slc_velo_cuda_part {
     SLC_VELO_CUDA_PART_PICK_UP,
     SLC_VELO_CUDA_PART_SECOND,
     SLC_VELO_CUDA_PART_FINISH,
+    SLC_VELO_CUDA_PART_FIT,
+    SLC_VELO_CUDA_PART_VERTICES,
     SLC_VELO_CUDA_PARTS
 } slc_velo_cuda_part;
-/* The seconds of each part of the last run. */
-void slc_velo_cuda_times(const slc_velo_cuda *engine, double seconds[SLC_VELO_CUDA_PARTS]);
+/* The kernels of the last run once more, on what lies on the device: seconds of each part by its clock. */
+slc_status slc_velo_cuda_again(slc_velo_cuda *engine, double seconds[SLC_VELO_CUDA_PARTS], slc_error *error);
 
 /* ---- the table (cuda_engines.h) ---- */
 
@@ -69,7 +82,7 @@ struct slc_velo_cuda_calls {
     __typeof__(slc_velo_cuda_close) *close;
     __typeof__(slc_velo_cuda_reserve) *reserve;
     __typeof__(slc_velo_cuda_run) *run;
-    __typeof__(slc_velo_cuda_times) *times;
+    __typeof__(slc_velo_cuda_again) *again;
 };
 extern const struct slc_velo_cuda_calls slc_velo_cuda_calls;
 

@@ -7,13 +7,19 @@
 #ifndef SLUICE_VELO_CUDA_JOB_H
 #define SLUICE_VELO_CUDA_JOB_H
 
-#include <sluice/velo_types.h>
+#include <sluice/velo_chain.h>
 
 enum {
     SLC_VELO_CUDA_LAYER = 384, /* hits of a layer; events with more are the processor's */
     SLC_VELO_CUDA_SMALL = 192, /* without sorting: SLC_TRACK_SMALL_LAYER */
     SLC_VELO_CUDA_NODES = 480, /* parts of super-pixels of a module */
     SLC_VELO_CUDA_NONE = 0xffff,
+    SLC_VELO_CUDA_VERTEX_TRACKS = 2048,  /* of an event's vertices */
+    SLC_VELO_CUDA_VERTEX_SHARES = 16384, /* pairs of a vertex and a track near it */
+    SLC_VELO_CUDA_VERTEX_BINS = 4096,    /* those of velo_vertex_work.h */
+    SLC_VELO_CUDA_VERTEX_GROUP = 4,
+    SLC_VELO_CUDA_VERTEX_UNITS = 1 << 14,
+    SLC_VELO_CUDA_PRIMARY = 11,          /* numbers of a vertex: the columns of slc_velo_primaries */
     SLC_VELO_CUDA_THREADS = 128
 };
 
@@ -31,12 +37,13 @@ enum { SLC_VELO_CUDA_IS_SMALL = 1, SLC_VELO_CUDA_IS_LARGE = 2 };
 /* Why an event is the processor's. */
 enum {
     SLC_VELO_CUDA_WORDS = 1,  /* words doubled, empty, out of range, falsely hinted, or too many */
-    SLC_VELO_CUDA_CROWDED = 2 /* too many hits in a layer, or hits that are not sorted by module */
+    SLC_VELO_CUDA_CROWDED = 2, /* too many hits in a layer, or hits that are not sorted by module */
+    SLC_VELO_CUDA_FIT = 4      /* states that are no numbers, or too many tracks for the vertices */
 };
 
 /* What comes back first. `next`: the event that a kernel takes next, of each kernel. */
 typedef struct slc_velo_cuda_head {
-    uint32_t n_events, n_hits, n_tracks, n_track_hits;
+    uint32_t n_events, n_hits, n_tracks, n_track_hits, n_primaries;
     uint32_t next[8];
 } slc_velo_cuda_head;
 
@@ -79,10 +86,34 @@ typedef struct slc_velo_cuda_settings {
     float layer_z[SLC_VELO_LAYERS];
 } slc_velo_cuda_settings;
 
+/* Those of the fit; variances by the pixels of a hit, 0: unknown. */
+typedef struct slc_velo_cuda_fit {
+    float variance[SLC_VELO_FIT_SIZES + 1];
+    float noise_constant, noise_slope, second_noise_slope, scatter_prior;
+    float beam_x, beam_y, end_z;
+} slc_velo_cuda_fit;
+
+/* Those of the vertices: velo_vertex.c. */
+typedef struct slc_velo_cuda_vertex {
+    uint32_t bins, threshold, iterations;
+    float z_min, bin, n_bins, beam_x, beam_y, variance_scale, max_chi2, max_sigma_z, max_fit_chi2;
+    float min_peak, dip, min_tracks, max_beam_distance2, min_separation2;
+    float window, window_bins; /* of tracks around a peak, on each side; in mm, and in bins */
+} slc_velo_cuda_vertex;
+
+/* Fitted states: x and y have the same covariance. z: of those at the beam line. */
+typedef struct slc_velo_cuda_states {
+    float *x, *y, *z, *tx, *ty, *pp, *ps, *ss;
+} slc_velo_cuda_states;
+
+struct slc_velo_cuda_vertex_scratch;
+
 typedef struct slc_velo_cuda_job {
     slc_velo_cuda_head *head;
     const slc_velo_geometry *geometry;
     slc_velo_cuda_settings settings;
+    slc_velo_cuda_fit fit;
+    slc_velo_cuda_vertex vertex;
 
     /* In: words sensor behind sensor; of each event its kind, and events in the order of their work. */
     const uint32_t *words, *sensor_begin;
@@ -117,6 +148,15 @@ typedef struct slc_velo_cuda_job {
     float *loose_scatter;
     uint32_t *hit_begin, *track_n, *hit;
     float *scatter;
+    uint32_t *track_event;
+
+    /* Fit and vertices: rows of SLC_VELO_CUDA_PRIMARY numbers, SLC_VELO_MAX_PRIMARIES an event at first. */
+    slc_velo_cuda_states beam, end;
+    float *chi2;
+    uint8_t *backward;
+    struct slc_velo_cuda_vertex_scratch *vertex_scratch; /* of each warp */
+    float *loose_primaries, *primaries;
+    uint32_t *n_primaries, *primary_offset;
 } slc_velo_cuda_job;
 
 #endif

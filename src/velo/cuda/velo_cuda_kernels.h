@@ -16,7 +16,11 @@ extern "C" {
 struct CUstream_st;
 
 /* Whose offsets are summed up, events that are the processor's without rows. */
-typedef enum slc_velo_cuda_of { SLC_VELO_CUDA_OF_HITS, SLC_VELO_CUDA_OF_TRACKS } slc_velo_cuda_of;
+typedef enum slc_velo_cuda_of {
+    SLC_VELO_CUDA_OF_HITS,
+    SLC_VELO_CUDA_OF_TRACKS,
+    SLC_VELO_CUDA_OF_PRIMARIES
+} slc_velo_cuda_of;
 slc_status slc_velo_cuda_offsets(const slc_velo_cuda_job *job, slc_velo_cuda_of of,
                                  struct CUstream_st *stream, slc_error *error);
 
@@ -34,6 +38,13 @@ slc_status slc_velo_cuda_pick_up(const slc_velo_cuda_job *job, uint32_t multipro
 /* Joins tracks, and makes columns of them. */
 slc_status slc_velo_cuda_finish(const slc_velo_cuda_job *job, uint32_t multiprocessors,
                                 struct CUstream_st *stream, slc_error *error);
+slc_status slc_velo_cuda_fit_tracks(const slc_velo_cuda_job *job, uint32_t multiprocessors,
+                                    struct CUstream_st *stream, slc_error *error);
+/* Primary vertices, with their offsets. */
+slc_status slc_velo_cuda_vertices(const slc_velo_cuda_job *job, uint32_t multiprocessors,
+                                  struct CUstream_st *stream, slc_error *error);
+/* The bytes of job->vertex_scratch. */
+size_t slc_velo_cuda_vertex_bytes(uint32_t multiprocessors);
 
 #ifdef __cplusplus
 }

@@ -209,6 +209,7 @@ __global__ void __launch_bounds__(SLC_VELO_CUDA_THREADS) gather_tracks(const slc
                 job.hit_begin[to + t] = at;
                 job.track_n[to + t] = mine;
                 job.scatter[to + t] = job.loose_scatter[tracks + t];
+                job.track_event[to + t] = e;
             }
             begin += all;
         }

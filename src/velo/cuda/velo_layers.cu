@@ -147,40 +147,46 @@ __device__ __forceinline__ uint32_t sum_before(uint32_t value, uint32_t *of_warp
     return mine + before;
 }
 
-/* One block. Events that are the processor's have no rows. */
-__global__ void __launch_bounds__(SCAN) sum_offsets(const slc_velo_cuda_job job, bool tracks)
+/* One block: offsets of so many rows of each event, of those that are the processor's none; returns all. */
+template <typename Count>
+__device__ __forceinline__ uint32_t sum_rows(const slc_velo_cuda_job &job, uint32_t *of_warps, uint32_t *to,
+                                             const Count &count)
 {
-    __shared__ uint32_t of_warps[SCAN / 32];
     const uint32_t n = job.head->n_events;
-    uint32_t rows = 0, hits = 0, all;
+    uint32_t rows = 0, all;
     for (uint32_t base = 0; base < n; base += SCAN) {
         const uint32_t e = base + threadIdx.x;
-        const bool in = e < n && job.flags[e] == 0;
-        const uint32_t mine = !in      ? 0
-                              : tracks ? job.n_tracks[e]
-                                       : (uint32_t)(job.sums[e] >> SLC_VELO_CUDA_HITS_AT);
-        const uint32_t at = rows + sum_before(mine, of_warps, &all);
+        const uint32_t at = rows + sum_before(e < n && job.flags[e] == 0 ? count(e) : 0, of_warps, &all);
         rows += all;
         if (e < n) {
-            (tracks ? job.track_offset : job.hit_offset)[e] = at;
-        }
-        if (tracks) {
-            const uint32_t hit_at = hits + sum_before(in ? job.n_track_hits[e] : 0, of_warps, &all);
-            hits += all;
-            if (e < n) {
-                job.track_hit_offset[e] = hit_at;
-            }
+            to[e] = at;
         }
     }
     if (threadIdx.x == 0) {
-        (tracks ? job.track_offset : job.hit_offset)[n] = rows;
-        if (tracks) {
-            job.track_hit_offset[n] = hits;
-            job.head->n_tracks = rows;
-            job.head->n_track_hits = hits;
-        } else {
-            job.head->n_hits = rows;
-        }
+        to[n] = rows;
+    }
+    return rows;
+}
+
+__global__ void __launch_bounds__(SCAN) sum_offsets(const slc_velo_cuda_job job, slc_velo_cuda_of of)
+{
+    __shared__ uint32_t of_warps[SCAN / 32];
+    uint32_t rows, hits = 0;
+    if (of == SLC_VELO_CUDA_OF_HITS) {
+        rows = sum_rows(job, of_warps, job.hit_offset,
+                        [&](uint32_t e) { return (uint32_t)(job.sums[e] >> SLC_VELO_CUDA_HITS_AT); });
+    } else if (of == SLC_VELO_CUDA_OF_TRACKS) {
+        rows = sum_rows(job, of_warps, job.track_offset, [&](uint32_t e) { return job.n_tracks[e]; });
+        hits = sum_rows(job, of_warps, job.track_hit_offset, [&](uint32_t e) { return job.n_track_hits[e]; });
+    } else {
+        rows = sum_rows(job, of_warps, job.primary_offset, [&](uint32_t e) { return job.n_primaries[e]; });
+    }
+    if (threadIdx.x == 0) {
+        slc_velo_cuda_head *head = job.head;
+        *(of == SLC_VELO_CUDA_OF_HITS ? &head->n_hits
+          : of == SLC_VELO_CUDA_OF_TRACKS ? &head->n_tracks
+                                          : &head->n_primaries) = rows;
+        head->n_track_hits = of == SLC_VELO_CUDA_OF_TRACKS ? hits : head->n_track_hits;
     }
 }
 } // namespace
@@ -188,7 +194,7 @@ __global__ void __launch_bounds__(SCAN) sum_offsets(const slc_velo_cuda_job job,
 slc_status slc_velo_cuda_offsets(const slc_velo_cuda_job *job, slc_velo_cuda_of of,
                                  struct CUstream_st *stream, slc_error *error)
 {
-    SLC_LAUNCH(sum_offsets, 1, SCAN, 0, stream, *job, of == SLC_VELO_CUDA_OF_TRACKS);
+    SLC_LAUNCH(sum_offsets, 1, SCAN, 0, stream, *job, of);
     return slc_cuda_check(cudaGetLastError(), "summing the VELO's rows", error);
 }
 

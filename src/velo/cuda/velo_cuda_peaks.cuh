@@ -1,0 +1,312 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * For the kernel of the VELO's vertices: tracks in their order along the beam, their histogram, and its peaks.
+ */
+#ifndef SLUICE_VELO_CUDA_PEAKS_CUH
+#define SLUICE_VELO_CUDA_PEAKS_CUH
+
+#include "velo/cuda/velo_cuda_vertex.cuh"
+
+using seed = slc_velo_cuda_seed;
+using finder = slc_velo_cuda_finder;
+enum { GROUP = SLC_VELO_CUDA_VERTEX_GROUP };
+
+/* ---- tracks ------------------------------------------------------------------------------------------ */
+
+static __device__ __forceinline__ bool within(float v, float bound)
+{
+    return fabsf(v) < bound;
+}
+
+/* Usable tracks move together; the result is how many, more than there is room for at most. */
+static __device__ __forceinline__ uint32_t locate(const slc_velo_cuda_job &job, const finder &f, uint32_t first,
+                                           uint32_t n_tracks)
+{
+    const slc_velo_cuda_vertex &cuts = job.vertex;
+    const slc_velo_cuda_states &s = job.beam;
+    uint32_t n = 0;
+    for (uint32_t base = 0; base < n_tracks && n + 32 <= SLC_VELO_CUDA_VERTEX_TRACKS; base += 32) {
+        const bool in = base + velo_lane() < n_tracks;
+        const uint32_t i = first + (in ? base + velo_lane() : base);
+        const float x = s.x[i], y = s.y[i], tx = s.tx[i], ty = s.ty[i];
+        const float variance = s.pp[i] * cuts.variance_scale, place = (s.z[i] - cuts.z_min) / cuts.bin;
+        const bool usable = in && within(x, 1e4F) && within(y, 1e4F) && within(tx, 1e4F) && within(ty, 1e4F) &&
+                            within(variance, 1e4F) && variance > 1e-10F && place >= 0 && place < cuts.n_bins;
+        const float w = 1.0F / variance, dx = x - cuts.beam_x, dy = y - cuts.beam_y;
+        const float chi2 = (dx * dx) * w + (dy * dy) * w, weight_z = (tx * tx) * w + (ty * ty) * w;
+        const float variance_z = 1.0F / weight_z;
+        const bool counted = chi2 < cuts.max_chi2 && variance_z < cuts.max_sigma_z * cuts.max_sigma_z;
+        const float reach = sqrtf(7.0F * variance_z) / cuts.bin;
+        const uint32_t bits = __ballot_sync(velo_all_lanes, usable);
+        if (usable) {
+            const uint32_t to = n + (uint32_t)__popc(bits & velo_lanes_below());
+            f.s.row[to] = (uint16_t)(i - first);
+            f.s.place[to] = place;
+            f.s.reach[to] = counted ? reach : 0;
+        }
+        n += (uint32_t)__popc(bits);
+        if (base + 32 < n_tracks && n + 32 > SLC_VELO_CUDA_VERTEX_TRACKS) {
+            n = SLC_VELO_CUDA_VERTEX_TRACKS + 1;
+        }
+    }
+    __syncwarp();
+    return n;
+}
+
+/* By rising group of bins, as they come in each: count, sum, fill. Afterwards f.group_end[g] is the end of
+ * group g. */
+static __device__ __forceinline__ void order_tracks(const slc_velo_cuda_job &job, const finder &f, uint32_t n)
+{
+    const uint32_t groups = job.vertex.bins / GROUP + 1;
+    for (uint32_t g = velo_lane(); g < groups + 1; g += 32) {
+        f.group_end[g] = 0;
+    }
+    __syncwarp();
+    for (uint32_t i = velo_lane(); i < n; i += 32) {
+        atomicAdd(&f.group_end[(uint32_t)(int32_t)f.s.place[i] / GROUP], 1U);
+    }
+    __syncwarp();
+    uint32_t before = 0;
+    for (uint32_t base = 0; base < groups + 1; base += 32) {
+        const uint32_t g = base + velo_lane();
+        const bool in = g < groups + 1;
+        uint32_t all;
+        const uint32_t at = before + velo_sum_before(in ? f.group_end[g] : 0, &all);
+        if (in) {
+            f.group_end[g] = at;
+        }
+        before += all;
+    }
+    __syncwarp();
+    for (uint32_t base = 0; base < n; base += 32) {
+        const uint32_t i = base + velo_lane();
+        const uint32_t group = i < n ? (uint32_t)(int32_t)f.s.place[i] / GROUP : ~0U;
+        const uint32_t same = __match_any_sync(velo_all_lanes, group);
+        const uint32_t rank = (uint32_t)__popc(same & velo_lanes_below());
+        const uint32_t at = i < n ? f.group_end[group] : 0;
+        __syncwarp();
+        if (i < n) {
+            f.s.order[at + rank] = (uint16_t)i;
+            if (rank == 0) {
+                f.group_end[group] = at + (uint32_t)__popc(same);
+            }
+        }
+        __syncwarp();
+    }
+}
+
+static __device__ __forceinline__ void collect(const slc_velo_cuda_job &job, const finder &f, uint32_t first,
+                                        uint32_t n)
+{
+    const slc_velo_cuda_states &s = job.beam;
+    for (uint32_t i = velo_lane(); i < n; i += 32) {
+        const uint32_t from = first + f.s.row[f.s.order[i]];
+        f.s.x[i] = s.x[from];
+        f.s.y[i] = s.y[from];
+        f.s.z[i] = s.z[from];
+        f.s.tx[i] = s.tx[from];
+        f.s.ty[i] = s.ty[from];
+        f.s.w[i] = 1.0F / (s.pp[from] * job.vertex.variance_scale);
+        f.s.shares[i] = 0;
+    }
+    __syncwarp();
+}
+
+/* ---- the histogram ----------------------------------------------------------------------------------- */
+
+/* The integral of the parabola 3/4 (1 - u²) from the middle to u, held at its ends ±1. */
+static __device__ __forceinline__ float integral(float u)
+{
+    const float low = u < 1.0F ? u : 1.0F, held = low > -1.0F ? low : -1.0F;
+    return held * (0.75F - 0.25F * (held * held));
+}
+
+static __device__ __forceinline__ void fill(const slc_velo_cuda_job &job, const finder &f, const float *places,
+                                     const float *reaches, uint32_t n)
+{
+    const uint32_t bins = job.vertex.bins;
+    for (uint32_t b = velo_lane(); b <= bins; b += 32) {
+        f.histogram[b] = 0;
+    }
+    __syncwarp();
+    for (uint32_t i = velo_lane(); i < n; i += 32) {
+        const float place = places[i], half = reaches[i];
+        if (!(half > 0)) {
+            continue;
+        }
+        const float low = place - half, high = place + half, scale = 1.0F / half;
+        const uint32_t last = high < (float)bins ? (uint32_t)(int32_t)high : bins - 1;
+        for (uint32_t b = (uint32_t)(int32_t)(low > 0 ? low : 0); b <= last; b++) {
+            const float from = (float)(int32_t)b - place;
+            const float share = integral((from + 1.0F) * scale) - integral(from * scale);
+            atomicAdd(&f.histogram[b], (uint32_t)__float2int_rn(share * (float)SLC_VELO_CUDA_VERTEX_UNITS));
+        }
+    }
+    __syncwarp();
+    for (uint32_t base = 0; base < bins + 32; base += 32) { /* and a word without bits */
+        const uint32_t b = base + velo_lane();
+        const bool above = b < bins && f.histogram[b] > job.vertex.threshold;
+        const uint32_t bits = __ballot_sync(velo_all_lanes, above);
+        if (velo_lane() == 0) {
+            f.above[base / 32] = bits;
+            f.starts[base / 32] = 0;
+        }
+    }
+    __syncwarp();
+}
+
+/* ---- peaks ------------------------------------------------------------------------------------------- */
+
+static __device__ __forceinline__ bool is_set(const uint32_t *bits, uint32_t b)
+{
+    return (bits[b / 32] >> b % 32 & 1U) != 0;
+}
+
+/* Marks where peaks begin in the stretch from `begin` on: at its start, and behind deep dips. */
+static __device__ __forceinline__ void split_stretch(const slc_velo_cuda_job &job, const finder &f, uint32_t begin)
+{
+    const float dip = job.vertex.dip;
+    uint32_t bottom = begin, top = f.histogram[begin], low = top;
+    atomicOr(&f.starts[begin / 32], 1U << begin % 32);
+    for (uint32_t b = begin; b < job.vertex.bins && is_set(f.above, b); b++) {
+        const uint32_t here = f.histogram[b];
+        const bool deep = !((float)top - (float)low <= dip);
+        if (here < low) {
+            bottom = b;
+            low = here;
+        } else if (!deep && here > top) {
+            bottom = b;
+            top = low = here;
+        } else if (deep && (float)here - (float)low > dip) {
+            atomicOr(&f.starts[bottom / 32], 1U << bottom % 32);
+            bottom = b;
+            top = low = here;
+        }
+    }
+}
+
+/* The place of set bit number k of words, from 0 on; `before`: of the words before each lane's, of which
+ * there are `words`. All lanes ask for their own. */
+static __device__ __forceinline__ uint32_t list_bits(const uint32_t *bits, const uint32_t *less, uint32_t words,
+                                              uint16_t *list)
+{
+    uint32_t n = 0;
+    for (uint32_t base = 0; base < words; base += 32) {
+        const uint32_t w = base + velo_lane();
+        uint32_t mine = w < words ? bits[w] : 0, all;
+        if (less != nullptr && mine != 0) { /* those whose neighbour below is not set */
+            mine &= ~(less[w] << 1 | (w > 0 ? less[w - 1] >> 31 : 0));
+        }
+        uint32_t at = n + velo_sum_before((uint32_t)__popc(mine), &all);
+        for (; mine != 0; mine &= mine - 1) {
+            list[at++] = (uint16_t)(32 * w + (uint32_t)__ffs((int)mine) - 1);
+        }
+        n += all;
+    }
+    __syncwarp();
+    return n;
+}
+
+struct peak {
+    float z;
+    uint32_t integral;
+    bool good;
+};
+
+/* The peak that begins at a bin. */
+static __device__ __forceinline__ peak peak_at(const slc_velo_cuda_job &job, const finder &f, uint32_t begin,
+                                        float min_peak)
+{
+    const slc_velo_cuda_vertex &cuts = job.vertex;
+    unsigned long long sum = 0;
+    uint32_t highest = begin, top = f.histogram[begin];
+    for (uint32_t b = begin; b < cuts.bins && is_set(f.above, b) && (b == begin || !is_set(f.starts, b)); b++) {
+        const uint32_t here = f.histogram[b];
+        sum += here;
+        highest = here > top ? b : highest;
+        top = here > top ? here : top;
+    }
+    const float left = highest > 0 ? (float)f.histogram[highest - 1] : 0,
+                middle = (float)f.histogram[highest],
+                right = highest + 1 < cuts.bins ? (float)f.histogram[highest + 1] : 0;
+    const float bend = 2 * middle - left - right, shift = bend > 0 ? 0.5F * (right - left) / bend : 0;
+    peak p;
+    p.z = cuts.z_min + cuts.bin * ((float)highest + 0.5F + shift);
+    p.good = (float)sum > min_peak * (float)SLC_VELO_CUDA_VERTEX_UNITS;
+    p.integral = sum < 0xffffffffULL ? (uint32_t)sum : 0xffffffffU;
+    return p;
+}
+
+static __device__ __forceinline__ void put_seed(const slc_velo_cuda_job &job, const finder &f, uint32_t k, float z,
+                                         uint32_t sum)
+{
+    seed &s = f.s.seeds[k];
+    s.at[0] = job.vertex.beam_x;
+    s.at[1] = job.vertex.beam_y;
+    s.at[2] = s.peak_z = z;
+    s.weight = s.chi2 = 0;
+    s.begin = s.end = s.share = 0;
+    for (uint32_t c = 0; c < 6; c++) {
+        s.cov[c] = 0;
+    }
+    s.cov_scale = 0;
+    s.integral = sum;
+    s.moving = s.alive = 1;
+}
+
+/* Where there are too many seeds, the weakest of those from `first` on goes, of equals the later one. By one
+ * lane. */
+static __device__ __forceinline__ void keep_seed(const slc_velo_cuda_job &job, const finder &f, uint32_t first,
+                                          uint32_t *n, const peak &p)
+{
+    uint32_t place = *n;
+    if (place < SLC_VELO_MAX_PRIMARIES) {
+        *n += 1;
+    } else {
+        for (uint32_t k = first; k < SLC_VELO_MAX_PRIMARIES; k++) {
+            place = place == *n || f.s.seeds[k].integral <= f.s.seeds[place].integral ? k : place;
+        }
+        if (place == *n || f.s.seeds[place].integral >= p.integral) {
+            return;
+        }
+    }
+    put_seed(job, f, place, p.z, p.integral);
+}
+
+/* Peaks become seeds behind the first `have`; returns how many seeds there are. */
+static __device__ __forceinline__ uint32_t find_peaks(const slc_velo_cuda_job &job, const finder &f, uint32_t have,
+                                               float min_peak)
+{
+    const uint32_t words = job.vertex.bins / 32 + 1;
+    uint32_t n = list_bits(f.above, f.above, words, f.s.list), seeds = have;
+    for (uint32_t i = velo_lane(); i < n; i += 32) {
+        split_stretch(job, f, f.s.list[i]);
+    }
+    __syncwarp();
+    n = list_bits(f.starts, nullptr, words, f.s.list);
+    for (uint32_t base = 0; base < n; base += 32) {
+        const uint32_t i = base + velo_lane();
+        peak p = {};
+        if (i < n) {
+            p = peak_at(job, f, f.s.list[i], min_peak);
+        }
+        const uint32_t bits = __ballot_sync(velo_all_lanes, p.good), more = (uint32_t)__popc(bits);
+        if (seeds + more <= SLC_VELO_MAX_PRIMARIES) {
+            if (p.good) {
+                put_seed(job, f, seeds + (uint32_t)__popc(bits & velo_lanes_below()), p.z, p.integral);
+            }
+            seeds += more;
+        } else {
+            for (uint32_t lane = 0; lane < 32; lane++) { /* one after the other */
+                if (velo_lane() == lane && p.good) {
+                    keep_seed(job, f, have, &seeds, p);
+                }
+                seeds = __shfl_sync(velo_all_lanes, seeds, (int)lane);
+            }
+        }
+        __syncwarp();
+    }
+    return seeds;
+}
+
+#endif

@@ -1,0 +1,29 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Inside the VELO's chain with a GPU: rows of the device's events and of the processor's put together in the
+ * order of events.
+ */
+#ifndef SLUICE_VELO_CHAIN_JOIN_H
+#define SLUICE_VELO_CHAIN_JOIN_H
+
+#include "velo/velo_chain_part.h"
+
+/* Events that follow each other and are of the same one. */
+typedef struct slc_velo_stretch {
+    uint32_t begin, end;
+    bool own;
+    size_t from, rows, to; /* rows of the source and of what they are put into */
+} slc_velo_stretch;
+
+/* The next stretch behind *s, whose rows are put behind those of `to`; SLC_END behind the last, CAPACITY
+ * where there is no room. `offset`: of the device's events and of the processor's. */
+slc_status slc_velo_next_stretch(const slc_velo_device *d, uint32_t n, const uint32_t *const offset[2],
+                                 void *collection, slc_velo_stretch *s);
+#define SLC_VELO_COPY(column, source, s)                                                                     \
+    memcpy((column) + (s)->to, (source) + (s)->from, (s)->rows * sizeof *(column))
+
+/* A collection of so many events without rows. */
+void slc_velo_no_rows(void *collection, uint32_t n_events);
+bool slc_velo_is_wanted(const slc_velo_chain *chain, uint32_t what);
+
+#endif
