@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Measures the VELO on a GPU: its kernels by the device's clock, on a batch that lies there, large and small;
- * and from banks in the host's memory to results there, by several chains, for some choices of what comes back.
- * Batches are the events of the inputs again and again, in a random order.
+ * and from banks in the host's memory to results there, by several chains, for some choices of what comes
+ * back. Batches are the events of the inputs again and again, in a random order.
  */
 #include "bench/bench_velo_part.h"
 
@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STREAMS = 16, PIECE = 5000, PIECES_OF_STREAM = 4 };
+enum { STREAMS = 8, PIECE = 5000, PIECES_OF_STREAM = 4 };
 
 typedef struct bench {
     const slc_bench_velo_config *config;
@@ -32,11 +32,11 @@ typedef struct bench {
 enum { TABLE = 0, SETTINGS, NAME, BATCH, STREAMS_OF, EVENTS, SECONDS, LEAST, RATE, NANOSECONDS, COLUMNS };
 
 static const slc_bench_column columns[COLUMNS] = {
-    {"table", SLC_BENCH_TEXT, SLC_BENCH_CSV, 0},    {"settings", SLC_BENCH_TEXT, SLC_BENCH_CSV, 0},
-    {"name", SLC_BENCH_QUOTED, SLC_BENCH_CSV, 0},   {"batch", SLC_BENCH_COUNT, SLC_BENCH_CSV, 0},
-    {"streams", SLC_BENCH_COUNT, SLC_BENCH_CSV, 0}, {"events", SLC_BENCH_COUNT, SLC_BENCH_CSV, 0},
+    {"table", SLC_BENCH_TEXT, SLC_BENCH_CSV, 0},     {"settings", SLC_BENCH_TEXT, SLC_BENCH_CSV, 0},
+    {"name", SLC_BENCH_QUOTED, SLC_BENCH_CSV, 0},    {"batch", SLC_BENCH_COUNT, SLC_BENCH_CSV, 0},
+    {"streams", SLC_BENCH_COUNT, SLC_BENCH_CSV, 0},  {"events", SLC_BENCH_COUNT, SLC_BENCH_CSV, 0},
     {"seconds", SLC_BENCH_NUMBER, SLC_BENCH_CSV, 9}, {"least_seconds", SLC_BENCH_NUMBER, SLC_BENCH_CSV, 9},
-    {"mevents_per_s", SLC_BENCH_NUMBER, 0, 0},      {"ns_per_event", SLC_BENCH_NUMBER, 0, 0},
+    {"mevents_per_s", SLC_BENCH_NUMBER, 0, 0},       {"ns_per_event", SLC_BENCH_NUMBER, 0, 0},
 };
 
 static void add_row(bench *b, const char *table, const char *settings, const char *name, uint64_t batch,
@@ -173,8 +173,9 @@ static slc_bench_time sum_of(const slc_bench_time *parts, size_t n)
 /* The first n events of the batch, on the device; each part by itself too, if asked for. */
 static slc_status time_kernels(bench *b, const setting *s, uint32_t n, bool parts)
 {
-    static const char *const names[SLC_VELO_CUDA_PARTS] = {
-        "clusters", "layers", "first pass", "picking up", "second pass", "joining, columns", "fit", "vertices"};
+    static const char *const names[SLC_VELO_CUDA_PARTS] = {"clusters",   "layers",      "first pass",
+                                                           "picking up", "second pass", "joining, columns",
+                                                           "fit",        "vertices"};
     static const struct {
         const char *name;
         size_t parts;
@@ -290,9 +291,9 @@ static slc_status all_streams(bench *b, uint32_t batch)
         status = time_streams(b, &settings[0], ways[0].name, ways[0].wanted, n, piece);
     }
     for (size_t i = 1; i < sizeof ways / sizeof *ways && status == SLC_OK; i++) {
-        status = time_streams(b, &settings[0], ways[i].name, ways[i].wanted, STREAMS / 2, piece);
+        status = time_streams(b, &settings[0], ways[i].name, ways[i].wanted, STREAMS, piece);
     }
-    return status == SLC_OK ? time_streams(b, &settings[0], ways[0].name, ways[0].wanted, STREAMS / 2, small)
+    return status == SLC_OK ? time_streams(b, &settings[0], ways[0].name, ways[0].wanted, STREAMS, small)
                             : status;
 }
 

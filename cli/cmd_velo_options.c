@@ -95,7 +95,7 @@ const slc_cli_option slc_velo_options_table[SLC_VELO_OPTIONS] = {
     {"monitor-pixels", 0, FLAG(O, monitor_pixels), NULL,
      "and count every pixel, for those that are hot or dead: takes 164 MB"},
     {"device", 0, DEVICE(O, device), "WHICH",
-     "of clusters and tracks: cpu (default), or GPUs: cuda, cuda:N,M, all"},
+     "cpu (default), or GPUs: cuda, cuda:N,M, all"},
     {"strict", 0, FLAG(O, strict), NULL, "the first fault in the data ends the run; no result is written"},
     {"batch", 0, COUNT(O, batch, 1, 1 << 20), "N", "events in a batch, at most; results do not depend on it"},
     {"threads", 0, COUNT(O, threads, 0, 1024), "N",

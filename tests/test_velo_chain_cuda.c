@@ -295,7 +295,8 @@ static void limits(void **state)
     close_both(&chains);
 }
 
-/* ---- vertices -------------------------------------------------------------------------------------------- */
+/* ---- vertices --------------------------------------------------------------------------------------------
+ */
 
 /* Tracks of so many vertices, some of which are close to others, with errors. */
 static void event_of_vertices(uint64_t *seed, uint32_t vertices, uint32_t tracks)
@@ -308,7 +309,8 @@ static void event_of_vertices(uint64_t *seed, uint32_t vertices, uint32_t tracks
                                         : slc_random_between(seed, -250, 250);
         const float x0 = slc_random_between(seed, -0.1f, 0.1f), y0 = slc_random_between(seed, -0.1f, 0.1f);
         for (uint32_t t = 0; t < tracks; t++) {
-            const float tx = slc_random_between(seed, -0.25f, 0.25f), ty = slc_random_between(seed, -0.25f, 0.25f);
+            const float tx = slc_random_between(seed, -0.25f, 0.25f),
+                        ty = slc_random_between(seed, -0.25f, 0.25f);
             const bool backward = random_below(seed, 4) == 0;
             for (uint32_t m = 0; m < SLC_VELO_MODULES; m++) {
                 const float z = slc_velo_design_module_z_mm[m], dz = z - z0;

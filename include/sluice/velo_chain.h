@@ -155,9 +155,9 @@ typedef struct slc_velo_config {
      * a list of them (slc_velo_cluster_run_banks); all else in the result is the same. */
     bool keep_superpixels;
     /* Of which the target and the device count: a chain is of one thread. A GPU ("cuda:0") finds clusters,
-     * tracks, states and vertices; events with damaged, doubled or falsely hinted words, more than 384 hits in
-     * a layer or 2048 tracks are the processor's (n_left_events): results and faults are the same.
-     * It takes the local search, the standard strategy and min_hits of 3 alone, and no mask. */
+     * tracks, states and vertices; events with damaged, doubled or falsely hinted words, more than 384 hits
+     * in a layer or 2048 tracks are the processor's (n_left_events): results and faults are the same. It
+     * takes the local search, the standard strategy and min_hits of 3 alone, and no mask. */
     slc_exec exec;
     slc_velo_gec_config gec; /* without effect on events that come as hits */
     bool impacts;            /* impact parameters of all tracks, too */

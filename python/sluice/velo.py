@@ -145,7 +145,7 @@ def open(
     ``beam``: x and y of the beam line in mm, LHCb's beamline.bin, or "auto", which reads events ahead and looks for it (a
     ``FormatError`` if they do not tell it); without it that of ``config``, 0, 0 by default. ``mask``: pixels that are left out, a
     file (docs/formats/velo-mask.md) or integers of shape (n, 3): sensor, column, row. ``threads``: the number of workers (0: one for
-    each processor). Results depend on neither threads, batches nor ``device``: "cpu", or GPUs for clusters and tracks ("cuda",
+    each processor). Results depend on neither threads, batches nor ``device``: "cpu", or GPUs ("cuda",
     "cuda:0,1", "all"; thousands of events a ``batch`` then), which take no mask, the local search and the standard strategy alone.
 
     ``truth`` reads simulation truth and compares with it: batches have ``particles``, ``particle_ids``, ``vertices`` and ``matches``,

@@ -321,7 +321,8 @@ slc_status slc_velo_device_cluster(slc_velo_chain *chain, const slc_batch *batch
     }
     d->has_run = true;
     /* Where hits do not come back, those of events that are searched here are found once more. */
-    const uint32_t clustered = slc_velo_is_wanted(chain, SLC_VELO_WANT_HITS) ? SLC_VELO_CUDA_WORDS : UINT32_MAX;
+    const uint32_t clustered = slc_velo_is_wanted(chain, SLC_VELO_WANT_HITS) ? SLC_VELO_CUDA_WORDS
+                                                                             : UINT32_MAX;
     for (uint32_t e = 0; e < batch->n_events; e++) {
         if ((d->out.flags[e] & clustered) != 0) {
             d->own[e] = 1;
@@ -421,7 +422,8 @@ static slc_status join_tracks(const slc_velo_chain *chain, uint32_t n, slc_velo_
         COPY(to->n_hits, s.own ? d->tracks.n_hits : out->track_n, &s);
         COPY(to->scatter_mm2, s.own ? d->tracks.scatter_mm2 : out->scatter, &s);
     }
-    while (status == SLC_END && (status = slc_velo_next_stretch(d, n, hit_offset, &result->track_hits, &h)) == SLC_OK) {
+    while (status == SLC_END &&
+           (status = slc_velo_next_stretch(d, n, hit_offset, &result->track_hits, &h)) == SLC_OK) {
         COPY(result->track_hits.hit, h.own ? d->track_hits.hit : out->hit, &h);
         status = SLC_END;
     }

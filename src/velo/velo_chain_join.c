@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * What a GPU found of most events, and the processor of some, put together: states and vertices, whose columns
- * on the device are those that differ.
+ * What a GPU found of most events, and the processor of some, put together: states and vertices, whose
+ * columns on the device are those that differ.
  */
 #include "velo/velo_chain_join.h"
 
@@ -14,7 +14,7 @@
 typedef slc_velo_stretch stretch;
 
 slc_status slc_velo_next_stretch(const slc_velo_device *d, uint32_t n, const uint32_t *const offset[2],
-                               void *collection, stretch *s)
+                                 void *collection, stretch *s)
 {
     slc_columns *to = collection;
     if (s->end == n) {
@@ -57,7 +57,8 @@ static slc_status ended(slc_status status)
     return status == SLC_END ? SLC_OK : status;
 }
 
-/* ---- states and vertices --------------------------------------------------------------------------------- */
+/* ---- states and vertices ---------------------------------------------------------------------------------
+ */
 
 /* What the device leaves out: x and y have one covariance, and all states at the end one z. */
 static void expand(slc_velo_states *to, const slc_velo_cuda_out *out, const slc_velo_cuda_states *from,
@@ -144,7 +145,8 @@ static void copy_primaries(slc_velo_primaries *to, const slc_velo_primaries *own
                                  own->cov_zz_mm2, own->chi2,       own->n_tracks};
     for (size_t c = 0; c < SLC_VELO_CUDA_PRIMARY; c++) {
         for (size_t i = 0; i < s->rows; i++) {
-            column[c][s->to + i] = s->own ? from[c][s->from + i] : rows[(s->from + i) * SLC_VELO_CUDA_PRIMARY + c];
+            column[c][s->to + i] = s->own ? from[c][s->from + i]
+                                          : rows[(s->from + i) * SLC_VELO_CUDA_PRIMARY + c];
         }
     }
 }

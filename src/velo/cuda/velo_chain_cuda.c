@@ -452,7 +452,8 @@ static void *bring(columns_back *b, const void *from, size_t n, size_t size)
 }
 #define BRING(b, to, from, n) ((to) = bring((b), (from), (n), sizeof *(from)))
 
-static void bring_states(columns_back *b, slc_velo_cuda_states *to, const slc_velo_cuda_states *from, size_t n)
+static void bring_states(columns_back *b, slc_velo_cuda_states *to, const slc_velo_cuda_states *from,
+                         size_t n)
 {
     BRING(b, to->x, from->x, n);
     BRING(b, to->y, from->y, n);

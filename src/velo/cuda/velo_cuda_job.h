@@ -19,7 +19,7 @@ enum {
     SLC_VELO_CUDA_VERTEX_BINS = 4096,    /* those of velo_vertex_work.h */
     SLC_VELO_CUDA_VERTEX_GROUP = 4,
     SLC_VELO_CUDA_VERTEX_UNITS = 1 << 14,
-    SLC_VELO_CUDA_PRIMARY = 11,          /* numbers of a vertex: the columns of slc_velo_primaries */
+    SLC_VELO_CUDA_PRIMARY = 11, /* numbers of a vertex: the columns of slc_velo_primaries */
     SLC_VELO_CUDA_THREADS = 128
 };
 
@@ -36,7 +36,7 @@ enum { SLC_VELO_CUDA_IS_SMALL = 1, SLC_VELO_CUDA_IS_LARGE = 2 };
 
 /* Why an event is the processor's. */
 enum {
-    SLC_VELO_CUDA_WORDS = 1,  /* words doubled, empty, out of range, falsely hinted, or too many */
+    SLC_VELO_CUDA_WORDS = 1,   /* words doubled, empty, out of range, falsely hinted, or too many */
     SLC_VELO_CUDA_CROWDED = 2, /* too many hits in a layer, or hits that are not sorted by module */
     SLC_VELO_CUDA_FIT = 4      /* states that are no numbers, or too many tracks for the vertices */
 };

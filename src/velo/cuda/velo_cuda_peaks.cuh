@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * For the kernel of the VELO's vertices: tracks in their order along the beam, their histogram, and its peaks.
+ * For the kernel of the VELO's vertices: tracks in their order along the beam, their histogram, and its
+ * peaks.
  */
 #ifndef SLUICE_VELO_CUDA_PEAKS_CUH
 #define SLUICE_VELO_CUDA_PEAKS_CUH
@@ -19,8 +20,8 @@ static __device__ __forceinline__ bool within(float v, float bound)
 }
 
 /* Usable tracks move together; the result is how many, more than there is room for at most. */
-static __device__ __forceinline__ uint32_t locate(const slc_velo_cuda_job &job, const finder &f, uint32_t first,
-                                           uint32_t n_tracks)
+static __device__ __forceinline__ uint32_t locate(const slc_velo_cuda_job &job, const finder &f,
+                                                  uint32_t first, uint32_t n_tracks)
 {
     const slc_velo_cuda_vertex &cuts = job.vertex;
     const slc_velo_cuda_states &s = job.beam;
@@ -30,8 +31,9 @@ static __device__ __forceinline__ uint32_t locate(const slc_velo_cuda_job &job, 
         const uint32_t i = first + (in ? base + velo_lane() : base);
         const float x = s.x[i], y = s.y[i], tx = s.tx[i], ty = s.ty[i];
         const float variance = s.pp[i] * cuts.variance_scale, place = (s.z[i] - cuts.z_min) / cuts.bin;
-        const bool usable = in && within(x, 1e4F) && within(y, 1e4F) && within(tx, 1e4F) && within(ty, 1e4F) &&
-                            within(variance, 1e4F) && variance > 1e-10F && place >= 0 && place < cuts.n_bins;
+        const bool usable = in && within(x, 1e4F) && within(y, 1e4F) && within(tx, 1e4F) &&
+                            within(ty, 1e4F) && within(variance, 1e4F) && variance > 1e-10F && place >= 0 &&
+                            place < cuts.n_bins;
         const float w = 1.0F / variance, dx = x - cuts.beam_x, dy = y - cuts.beam_y;
         const float chi2 = (dx * dx) * w + (dy * dy) * w, weight_z = (tx * tx) * w + (ty * ty) * w;
         const float variance_z = 1.0F / weight_z;
@@ -96,7 +98,7 @@ static __device__ __forceinline__ void order_tracks(const slc_velo_cuda_job &job
 }
 
 static __device__ __forceinline__ void collect(const slc_velo_cuda_job &job, const finder &f, uint32_t first,
-                                        uint32_t n)
+                                               uint32_t n)
 {
     const slc_velo_cuda_states &s = job.beam;
     for (uint32_t i = velo_lane(); i < n; i += 32) {
@@ -121,8 +123,8 @@ static __device__ __forceinline__ float integral(float u)
     return held * (0.75F - 0.25F * (held * held));
 }
 
-static __device__ __forceinline__ void fill(const slc_velo_cuda_job &job, const finder &f, const float *places,
-                                     const float *reaches, uint32_t n)
+static __device__ __forceinline__ void fill(const slc_velo_cuda_job &job, const finder &f,
+                                            const float *places, const float *reaches, uint32_t n)
 {
     const uint32_t bins = job.vertex.bins;
     for (uint32_t b = velo_lane(); b <= bins; b += 32) {
@@ -163,7 +165,8 @@ static __device__ __forceinline__ bool is_set(const uint32_t *bits, uint32_t b)
 }
 
 /* Marks where peaks begin in the stretch from `begin` on: at its start, and behind deep dips. */
-static __device__ __forceinline__ void split_stretch(const slc_velo_cuda_job &job, const finder &f, uint32_t begin)
+static __device__ __forceinline__ void split_stretch(const slc_velo_cuda_job &job, const finder &f,
+                                                     uint32_t begin)
 {
     const float dip = job.vertex.dip;
     uint32_t bottom = begin, top = f.histogram[begin], low = top;
@@ -187,8 +190,8 @@ static __device__ __forceinline__ void split_stretch(const slc_velo_cuda_job &jo
 
 /* The place of set bit number k of words, from 0 on; `before`: of the words before each lane's, of which
  * there are `words`. All lanes ask for their own. */
-static __device__ __forceinline__ uint32_t list_bits(const uint32_t *bits, const uint32_t *less, uint32_t words,
-                                              uint16_t *list)
+static __device__ __forceinline__ uint32_t list_bits(const uint32_t *bits, const uint32_t *less,
+                                                     uint32_t words, uint16_t *list)
 {
     uint32_t n = 0;
     for (uint32_t base = 0; base < words; base += 32) {
@@ -215,12 +218,13 @@ struct peak {
 
 /* The peak that begins at a bin. */
 static __device__ __forceinline__ peak peak_at(const slc_velo_cuda_job &job, const finder &f, uint32_t begin,
-                                        float min_peak)
+                                               float min_peak)
 {
     const slc_velo_cuda_vertex &cuts = job.vertex;
     unsigned long long sum = 0;
     uint32_t highest = begin, top = f.histogram[begin];
-    for (uint32_t b = begin; b < cuts.bins && is_set(f.above, b) && (b == begin || !is_set(f.starts, b)); b++) {
+    for (uint32_t b = begin; b < cuts.bins && is_set(f.above, b) && (b == begin || !is_set(f.starts, b));
+         b++) {
         const uint32_t here = f.histogram[b];
         sum += here;
         highest = here > top ? b : highest;
@@ -237,8 +241,8 @@ static __device__ __forceinline__ peak peak_at(const slc_velo_cuda_job &job, con
     return p;
 }
 
-static __device__ __forceinline__ void put_seed(const slc_velo_cuda_job &job, const finder &f, uint32_t k, float z,
-                                         uint32_t sum)
+static __device__ __forceinline__ void put_seed(const slc_velo_cuda_job &job, const finder &f, uint32_t k,
+                                                float z, uint32_t sum)
 {
     seed &s = f.s.seeds[k];
     s.at[0] = job.vertex.beam_x;
@@ -256,8 +260,8 @@ static __device__ __forceinline__ void put_seed(const slc_velo_cuda_job &job, co
 
 /* Where there are too many seeds, the weakest of those from `first` on goes, of equals the later one. By one
  * lane. */
-static __device__ __forceinline__ void keep_seed(const slc_velo_cuda_job &job, const finder &f, uint32_t first,
-                                          uint32_t *n, const peak &p)
+static __device__ __forceinline__ void keep_seed(const slc_velo_cuda_job &job, const finder &f,
+                                                 uint32_t first, uint32_t *n, const peak &p)
 {
     uint32_t place = *n;
     if (place < SLC_VELO_MAX_PRIMARIES) {
@@ -274,8 +278,8 @@ static __device__ __forceinline__ void keep_seed(const slc_velo_cuda_job &job, c
 }
 
 /* Peaks become seeds behind the first `have`; returns how many seeds there are. */
-static __device__ __forceinline__ uint32_t find_peaks(const slc_velo_cuda_job &job, const finder &f, uint32_t have,
-                                               float min_peak)
+static __device__ __forceinline__ uint32_t find_peaks(const slc_velo_cuda_job &job, const finder &f,
+                                                      uint32_t have, float min_peak)
 {
     const uint32_t words = job.vertex.bins / 32 + 1;
     uint32_t n = list_bits(f.above, f.above, words, f.s.list), seeds = have;

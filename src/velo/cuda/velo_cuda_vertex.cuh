@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * For the kernel of the VELO's vertices: what a warp has of an event. The histogram lies in shared memory, the
- * rest in memory of the warp's own, which the caches hold.
+ * For the kernel of the VELO's vertices: what a warp has of an event. The histogram lies in shared memory,
+ * the rest in memory of the warp's own, which the caches hold.
  */
 #ifndef SLUICE_VELO_CUDA_VERTEX_CUH
 #define SLUICE_VELO_CUDA_VERTEX_CUH

@@ -183,7 +183,7 @@ __global__ void __launch_bounds__(SCAN) sum_offsets(const slc_velo_cuda_job job,
     }
     if (threadIdx.x == 0) {
         slc_velo_cuda_head *head = job.head;
-        *(of == SLC_VELO_CUDA_OF_HITS ? &head->n_hits
+        *(of == SLC_VELO_CUDA_OF_HITS     ? &head->n_hits
           : of == SLC_VELO_CUDA_OF_TRACKS ? &head->n_tracks
                                           : &head->n_primaries) = rows;
         head->n_track_hits = of == SLC_VELO_CUDA_OF_TRACKS ? hits : head->n_track_hits;

@@ -23,9 +23,9 @@ __device__ __forceinline__ bool open_windows(const slc_velo_cuda_job &job, const
                                              uint32_t n)
 {
     const slc_velo_cuda_vertex &cuts = job.vertex;
-    uint32_t share = first > 0 ? f.s.seeds[first - 1].share + f.s.seeds[first - 1].end -
-                                     f.s.seeds[first - 1].begin
-                               : 0;
+    uint32_t share = first > 0
+                         ? f.s.seeds[first - 1].share + f.s.seeds[first - 1].end - f.s.seeds[first - 1].begin
+                         : 0;
     const uint32_t from = share;
     for (uint32_t base = first; base < n; base += 32) {
         const uint32_t k = base + velo_lane();
@@ -129,7 +129,8 @@ __device__ __forceinline__ void add_track(const slc_velo_cuda_job &job, const fi
         f.s.shares[i] = all;
         *share = own;
     }
-    const float ww = w * weight, xz = ww * tx, yz = ww * ty, wgx = w * (part ? gx : 0), wgy = w * (part ? gy : 0);
+    const float ww = w * weight, xz = ww * tx, yz = ww * ty, wgx = w * (part ? gx : 0),
+                wgy = w * (part ? gy : 0);
     const float none = 0;
     add(sum.xx, part ? ww : none);
     add(sum.yy, part ? ww : none);
@@ -362,8 +363,9 @@ __device__ __forceinline__ uint32_t find_vertices(const slc_velo_cuda_job &job, 
             place = f.s.left_place;
             reach = f.s.left_reach;
         }
-        const bool looks = later ? (float)in_histogram > job.vertex.min_tracks && seeds < SLC_VELO_MAX_PRIMARIES
-                                 : n > 0;
+        const bool looks = later
+                               ? (float)in_histogram > job.vertex.min_tracks && seeds < SLC_VELO_MAX_PRIMARIES
+                               : n > 0;
         const uint32_t before = seeds;
         if (looks) {
             fill(job, f, place, reach, in_histogram);
@@ -452,7 +454,8 @@ slc_status slc_velo_cuda_vertices(const slc_velo_cuda_job *job, uint32_t multipr
     SLC_LAUNCH(find_primaries, slc_velo_cuda_vertex_blocks(multiprocessors), 32,
                slc_velo_cuda_vertex_shared(job->vertex.bins), stream, *job);
     slc_status status = slc_cuda_check(cudaGetLastError(), "finding primary vertices", error);
-    status = status == SLC_OK ? slc_velo_cuda_offsets(job, SLC_VELO_CUDA_OF_PRIMARIES, stream, error) : status;
+    status = status == SLC_OK ? slc_velo_cuda_offsets(job, SLC_VELO_CUDA_OF_PRIMARIES, stream, error)
+                              : status;
     if (status == SLC_OK) {
         SLC_LAUNCH(gather_primaries, 8 * multiprocessors, SLC_VELO_CUDA_THREADS, 0, stream, *job);
         status = slc_cuda_check(cudaGetLastError(), "gathering primary vertices", error);
