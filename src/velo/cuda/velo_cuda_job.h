@@ -68,7 +68,7 @@ typedef struct slc_velo_cuda_ended {
     uint16_t *begin, *n, *picked, *next, *hits; /* hits: with those picked up and joined */
     float *scatter;
     float *x0, *y0, *z0, *x1, *y1, *z1, *tx, *ty, *own_tx, *own_ty;
-    uint8_t *gone;
+    uint8_t *gone, *alike; /* alike: there may be one of like slopes */
 } slc_velo_cuda_ended;
 
 /* Tracks of an event: a pass of velo_track.h. */

@@ -70,6 +70,7 @@ static void lay_ended(slc_velo_cuda_carver *c, slc_velo_cuda_ended *to, size_t n
         TAKE(c, *numbers[i], n);
     }
     TAKE(c, to->gone, n);
+    TAKE(c, to->alike, n);
 }
 
 static void lay_events(slc_velo_cuda_carver *c, slc_velo_cuda_job *job, size_t events)

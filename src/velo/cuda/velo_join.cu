@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Broken tracks joined, and tracks as columns, on a GPU: a warp an event. One track after the other looks at
- * all others, which lie in the lanes: velo_track_join.h, without its windows.
+ * all others, which lie in the lanes, if there may be one of like slopes: velo_track_join.h.
  */
 #include "cuda/cuda_device.h"
 #include "velo/cuda/velo_cuda_kernels.h"
@@ -113,6 +113,46 @@ __device__ __forceinline__ void join(const slc_velo_cuda_job &job, const event &
     }
 }
 
+/* Cells of slopes that are as wide as slopes may differ, counted in a table that tells some apart. */
+enum { CELLS = 1024, FARTHEST = 4096 };
+
+__device__ __forceinline__ int32_t cell_of(float slope, float width)
+{
+    const float at = slope / width;
+    return fabsf(at) < (float)FARTHEST ? (int32_t)floorf(at) : at < 0 ? -FARTHEST : FARTHEST;
+}
+
+__device__ __forceinline__ uint32_t place_of(int32_t x, int32_t y)
+{
+    return ((uint32_t)x * 37U + (uint32_t)y * 1009U) % CELLS;
+}
+
+/* Marks tracks that may have another one with like slopes: all others need not be looked at. */
+__device__ __forceinline__ void mark_alike(const slc_velo_cuda_job &job, const event &v, uint32_t *count)
+{
+    const slc_velo_cuda_ended &d = job.ended;
+    const float width = job.settings.merge_slope * 1.001F;
+    for (uint32_t k = velo_lane(); k < CELLS; k += 32) {
+        count[k] = 0;
+    }
+    __syncwarp();
+    for (uint32_t t = velo_lane(); t < v.n; t += 32) {
+        const uint32_t at = v.tracks + t;
+        atomicAdd(&count[place_of(cell_of(d.own_tx[at], width), cell_of(d.own_ty[at], width))], 1U);
+    }
+    __syncwarp();
+    for (uint32_t t = velo_lane(); t < v.n; t += 32) {
+        const uint32_t at = v.tracks + t;
+        const int32_t x = cell_of(d.own_tx[at], width), y = cell_of(d.own_ty[at], width);
+        uint32_t near = 0;
+        for (int32_t k = 0; k < 9; k++) {
+            near += count[place_of(x + k % 3 - 1, y + k / 3 - 1)];
+        }
+        d.alike[at] = near > 1;
+    }
+    __syncwarp();
+}
+
 /* ---- columns ----------------------------------------------------------------------------------------- */
 
 /* A track's hits, in its parts one after the other; those picked up are put in by falling z. */
@@ -169,6 +209,7 @@ __device__ __forceinline__ void write_tracks(const slc_velo_cuda_job &job, const
 
 __global__ void __launch_bounds__(32 * WARPS) join_events(const slc_velo_cuda_job job)
 {
+    __shared__ uint32_t count[WARPS][CELLS];
     const uint32_t n = job.head->n_events;
     for (uint32_t e = velo_next_event(job, 4); e < n; e = velo_next_event(job, 4)) {
         if (job.searched[e] == 0) {
@@ -182,8 +223,15 @@ __global__ void __launch_bounds__(32 * WARPS) join_events(const slc_velo_cuda_jo
             set_ends(job, v, v.tracks + t);
         }
         __syncwarp();
-        for (uint32_t a = 0; a < v.n && job.settings.merge > 0; a++) {
-            join(job, v, a);
+        if (job.settings.merge > 0) {
+            mark_alike(job, v, count[threadIdx.x / 32]);
+        }
+        for (uint32_t base = 0; base < v.n && job.settings.merge > 0; base += 32) {
+            const uint32_t t = base + velo_lane();
+            const bool alike = t < v.n && job.ended.alike[v.tracks + t] != 0;
+            for (uint32_t bits = __ballot_sync(velo_all_lanes, alike); bits != 0; bits &= bits - 1) {
+                join(job, v, base + (uint32_t)__ffs((int)bits) - 1);
+            }
         }
         __syncwarp();
         write_tracks(job, v, e);

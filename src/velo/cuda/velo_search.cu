@@ -1,14 +1,15 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * A pass of the search for tracks on a GPU, a warp an event: velo_track.c has its steps, velo_track.simd.c
- * the formulas. Lines lie in the lanes, the hits of a layer come one after the other. The greedy choice of
- * seeds is made in rounds: a seed that comes first at both of its outer hits is taken, one whose hit is taken
- * is dropped, and the others go on; so the same are chosen as one by one. What is left of layers moves
- * together as on the processor, so that of equals the same one is the first.
+ * the formulas. Lines lie in the lanes; of a layer that they are extended to they look at the hits whose y
+ * may be near enough, by bins that are made anew for each step, and of equals at the one that comes first.
+ * The greedy choice of seeds is made in rounds: a seed that comes first at both of its outer hits is taken,
+ * one whose hit is taken is dropped, and the others go on; so the same are chosen as one by one. What is left
+ * of layers moves together as on the processor, so that of equals the same one is the first.
  */
 #include "cuda/cuda_device.h"
+#include "velo/cuda/velo_cuda_bins.cuh"
 #include "velo/cuda/velo_cuda_kernels.h"
-#include "velo/cuda/velo_cuda_warp.cuh"
 
 namespace
 {
@@ -32,6 +33,7 @@ template <uint32_t MOST> struct step_memory {
         } seed;
         unsigned long long extend[MOST];
     } owner;
+    velo_bins<MOST> bins;
     float scatter[MOST];
     uint16_t down[MOST], middle[MOST], up[MOST];
     uint8_t state[MOST]; /* of a seed */
@@ -87,37 +89,31 @@ struct best_seed {
 };
 
 /* The straightest seed through a hit of the middle layer, of the first n pairs. */
-template <uint32_t N>
+template <uint32_t N, typename Bins>
 __device__ __forceinline__ best_seed straightest(const slc_velo_cuda_hit &hit, const slc_velo_cuda_hit *down,
-                                                 const uint32_t (&code)[N], uint32_t n,
-                                                 const slc_velo_cuda_hit *up, uint32_t n_up, float limit)
+                                                 const uint32_t (&code)[N], uint32_t n, const Bins &up,
+                                                 float limit, float reach)
 {
-    float tx[N], ty[N], least[N];
-    uint32_t of[N];
-#pragma unroll
-    for (uint32_t r = 0; r < N; r++) {
-        const slc_velo_cuda_hit from = down[code[r] != FREE ? code[r] & PLACES : 0];
-        const float length = hit.z - from.z;
-        tx[r] = (hit.x - from.x) / length;
-        ty[r] = (hit.y - from.y) / length;
-        least[r] = code[r] != FREE && r < n ? limit : -1.0F;
-        of[r] = 0;
-    }
-    for (uint32_t k = 0; k < n_up; k++) {
-        const slc_velo_cuda_hit to = up[k];
-        const float ex = to.x - hit.x, ey = to.y - hit.y, ez = to.z - hit.z;
-#pragma unroll
-        for (uint32_t r = 0; r < N; r++) {
-            const float scatter = velo_scatter(ex, ey, ez, tx[r], ty[r]);
-            of[r] = scatter < least[r] ? k : of[r];
-            least[r] = scatter < least[r] ? scatter : least[r];
-        }
-    }
     best_seed best = {limit, 0, 0};
 #pragma unroll
     for (uint32_t r = 0; r < N; r++) {
-        if (least[r] >= 0 && least[r] < best.scatter) {
-            best = {least[r], code[r] & PLACES, of[r]};
+        if (code[r] == FREE || r >= n) {
+            continue;
+        }
+        const slc_velo_cuda_hit from = down[code[r] & PLACES];
+        const float length = hit.z - from.z, tx = (hit.x - from.x) / length, ty = (hit.y - from.y) / length;
+        const velo_span near = velo_near_line(up, hit.y, hit.z, ty, reach);
+        float least = limit;
+        uint32_t of = 0;
+        for (uint32_t k = near.begin; k < near.end; k++) {
+            const float scatter = velo_scatter(up.x[k] - hit.x, up.y[k] - hit.y, up.z[k] - hit.z, tx, ty);
+            const uint32_t place = up.place[k];
+            const bool better = scatter < least || (scatter == least && place < of);
+            of = better ? place : of;
+            least = better ? scatter : least;
+        }
+        if (least < best.scatter) {
+            best = {least, code[r] & PLACES, of};
         }
     }
     return best;
@@ -129,13 +125,15 @@ __device__ __forceinline__ uint32_t find_seeds(const slc_velo_cuda_job &job, con
 {
     const slc_velo_cuda_hit *down = layer_of(job, v, d), *middle = layer_of(job, v, m);
     const uint32_t n_middle = s.n_left[m];
+    const float reach = sqrtf(limit);
     uint32_t seeds = 0;
+    velo_make_bins(s.bins, layer_of(job, v, u), s.n_left[u]);
     for (uint32_t base = 0; base < n_middle; base += 32) {
         const uint32_t i = base + velo_lane();
         const slc_velo_cuda_hit hit = middle[i < n_middle ? i : base];
         uint32_t code[N];
         find_nearest<N>(down, s.n_left[d], hit.key, code);
-        const best_seed best = straightest<N>(hit, down, code, n, layer_of(job, v, u), s.n_left[u], limit);
+        const best_seed best = straightest<N>(hit, down, code, n, s.bins, limit, reach);
         const bool found = i < n_middle && best.scatter < limit;
         const uint32_t bits = __ballot_sync(velo_all_lanes, found);
         if (found) {
@@ -364,19 +362,25 @@ __device__ __forceinline__ void want(const slc_velo_cuda_job &job, const event &
                                      float max_scatter)
 {
     const slc_velo_cuda_candidates &c = job.candidates;
-    const slc_velo_cuda_hit *hits = layer_of(job, v, layer);
-    const uint32_t n = max_scatter > 0 ? s.n_left[layer] : 0;
+    const float reach = sqrtf(max_scatter);
+    const bool looks = max_scatter > 0 && s.n_left[layer] > 0;
+    if (looks) {
+        velo_make_bins(s.bins, layer_of(job, v, layer), s.n_left[layer]);
+    }
     for (uint32_t i = velo_lane(); i < v.n_candidates; i += 32) {
         const uint32_t at = v.tracks + i;
         const float x = c.x[at], y = c.y[at], z = c.z[at], tx = c.tx[at], ty = c.ty[at];
+        const velo_span near = looks ? velo_near_line(s.bins, y, z, ty, reach) : velo_span{0, 0};
         float best = max_scatter;
-        uint32_t wanted = NONE;
-        for (uint32_t k = 0; k < n; k++) {
-            const slc_velo_cuda_hit hit = hits[k];
-            const float scatter = velo_scatter(hit.x - x, hit.y - y, hit.z - z, tx, ty);
-            wanted = scatter < best ? k : wanted;
-            best = scatter < best ? scatter : best;
+        uint32_t wanted = 0;
+        for (uint32_t k = near.begin; k < near.end; k++) {
+            const float scatter = velo_scatter(s.bins.x[k] - x, s.bins.y[k] - y, s.bins.z[k] - z, tx, ty);
+            const uint32_t place = s.bins.place[k];
+            const bool better = scatter < best || (scatter == best && place < wanted);
+            wanted = better ? place : wanted;
+            best = better ? scatter : best;
         }
+        wanted = best < max_scatter ? wanted : (uint32_t)NONE;
         c.best[at] = best;
         c.wanted[at] = (uint16_t)wanted;
         if (wanted != NONE) {
