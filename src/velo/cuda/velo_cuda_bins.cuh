@@ -27,13 +27,16 @@ static __device__ __forceinline__ uint32_t velo_bin_of(float y)
 }
 
 template <typename Bins>
-static __device__ __forceinline__ void velo_make_bins(Bins &b, const slc_velo_cuda_hit *hits, uint32_t n)
+static __device__ __noinline__ void velo_make_bins(Bins &b, const slc_velo_cuda_hit *hits, uint32_t n)
 {
     float low = INFINITY, high = -INFINITY;
+    __syncwarp(); /* nobody looks at those of the layer before */
+#pragma unroll 1
     for (uint32_t k = velo_lane(); k <= VELO_BINS; k += 32) {
         b.begin[k] = 0;
     }
     __syncwarp();
+#pragma unroll 1
     for (uint32_t k = velo_lane(); k < n; k += 32) {
         atomicAdd(&b.begin[velo_bin_of(hits[k].y)], 1U);
         low = min(low, hits[k].z);
@@ -56,6 +59,7 @@ static __device__ __forceinline__ void velo_make_bins(Bins &b, const slc_velo_cu
         b.high_z = high;
     }
     __syncwarp();
+#pragma unroll 1
     for (uint32_t k = velo_lane(); k < n; k += 32) {
         const slc_velo_cuda_hit hit = hits[k];
         const uint32_t at = atomicSub(&b.begin[velo_bin_of(hit.y)], 1U) - 1;

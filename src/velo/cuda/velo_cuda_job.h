@@ -50,8 +50,8 @@ typedef struct slc_velo_cuda_head {
 /* Bits of an event's sums: no event that the device takes has more than 52 * 480 * 8 pixels. */
 enum { SLC_VELO_CUDA_ISOLATED_AT = 20, SLC_VELO_CUDA_HITS_AT = 40, SLC_VELO_CUDA_SUM = (1 << 20) - 1 };
 
-/* A hit as it is searched. */
-typedef struct slc_velo_cuda_hit {
+/* A hit as it is searched: read and written at once. */
+typedef struct __attribute__((aligned(16))) slc_velo_cuda_hit {
     float x, y, z;
     int32_t key;
 } slc_velo_cuda_hit;
@@ -138,6 +138,7 @@ typedef struct slc_velo_cuda_job {
 
     /* The search: hits layer behind layer, and which of the event each is. */
     slc_velo_cuda_hit *all, *left;
+    slc_velo_cuda_hit *whole; /* as they came, with their pixels in place of a key: for the fit */
     uint16_t *origin, *left_id, *before, *list;
     uint8_t *place, *used; /* place: the module */
     slc_velo_cuda_candidates candidates;

@@ -26,6 +26,7 @@ static __device__ __forceinline__ uint32_t locate(const slc_velo_cuda_job &job, 
     const slc_velo_cuda_vertex &cuts = job.vertex;
     const slc_velo_cuda_states &s = job.beam;
     uint32_t n = 0;
+#pragma unroll 1
     for (uint32_t base = 0; base < n_tracks && n + 32 <= SLC_VELO_CUDA_VERTEX_TRACKS; base += 32) {
         const bool in = base + velo_lane() < n_tracks;
         const uint32_t i = first + (in ? base + velo_lane() : base);
@@ -60,15 +61,18 @@ static __device__ __forceinline__ uint32_t locate(const slc_velo_cuda_job &job, 
 static __device__ __forceinline__ void order_tracks(const slc_velo_cuda_job &job, const finder &f, uint32_t n)
 {
     const uint32_t groups = job.vertex.bins / GROUP + 1;
+#pragma unroll 1
     for (uint32_t g = velo_lane(); g < groups + 1; g += 32) {
         f.group_end[g] = 0;
     }
     __syncwarp();
+#pragma unroll 1
     for (uint32_t i = velo_lane(); i < n; i += 32) {
         atomicAdd(&f.group_end[(uint32_t)(int32_t)f.s.place[i] / GROUP], 1U);
     }
     __syncwarp();
     uint32_t before = 0;
+#pragma unroll 1
     for (uint32_t base = 0; base < groups + 1; base += 32) {
         const uint32_t g = base + velo_lane();
         const bool in = g < groups + 1;
@@ -80,6 +84,7 @@ static __device__ __forceinline__ void order_tracks(const slc_velo_cuda_job &job
         before += all;
     }
     __syncwarp();
+#pragma unroll 1
     for (uint32_t base = 0; base < n; base += 32) {
         const uint32_t i = base + velo_lane();
         const uint32_t group = i < n ? (uint32_t)(int32_t)f.s.place[i] / GROUP : ~0U;
@@ -101,6 +106,7 @@ static __device__ __forceinline__ void collect(const slc_velo_cuda_job &job, con
                                                uint32_t n)
 {
     const slc_velo_cuda_states &s = job.beam;
+#pragma unroll 1
     for (uint32_t i = velo_lane(); i < n; i += 32) {
         const uint32_t from = first + f.s.row[f.s.order[i]];
         f.s.x[i] = s.x[from];
@@ -127,10 +133,12 @@ static __device__ __forceinline__ void fill(const slc_velo_cuda_job &job, const 
                                             const float *places, const float *reaches, uint32_t n)
 {
     const uint32_t bins = job.vertex.bins;
+#pragma unroll 1
     for (uint32_t b = velo_lane(); b <= bins; b += 32) {
         f.histogram[b] = 0;
     }
     __syncwarp();
+#pragma unroll 1
     for (uint32_t i = velo_lane(); i < n; i += 32) {
         const float place = places[i], half = reaches[i];
         if (!(half > 0)) {
@@ -138,6 +146,7 @@ static __device__ __forceinline__ void fill(const slc_velo_cuda_job &job, const 
         }
         const float low = place - half, high = place + half, scale = 1.0F / half;
         const uint32_t last = high < (float)bins ? (uint32_t)(int32_t)high : bins - 1;
+#pragma unroll 1
         for (uint32_t b = (uint32_t)(int32_t)(low > 0 ? low : 0); b <= last; b++) {
             const float from = (float)(int32_t)b - place;
             const float share = integral((from + 1.0F) * scale) - integral(from * scale);
@@ -145,6 +154,7 @@ static __device__ __forceinline__ void fill(const slc_velo_cuda_job &job, const 
         }
     }
     __syncwarp();
+#pragma unroll 1
     for (uint32_t base = 0; base < bins + 32; base += 32) { /* and a word without bits */
         const uint32_t b = base + velo_lane();
         const bool above = b < bins && f.histogram[b] > job.vertex.threshold;
@@ -171,6 +181,7 @@ static __device__ __forceinline__ void split_stretch(const slc_velo_cuda_job &jo
     const float dip = job.vertex.dip;
     uint32_t bottom = begin, top = f.histogram[begin], low = top;
     atomicOr(&f.starts[begin / 32], 1U << begin % 32);
+#pragma unroll 1
     for (uint32_t b = begin; b < job.vertex.bins && is_set(f.above, b); b++) {
         const uint32_t here = f.histogram[b];
         const bool deep = !((float)top - (float)low <= dip);
@@ -194,6 +205,7 @@ static __device__ __forceinline__ uint32_t list_bits(const uint32_t *bits, const
                                                      uint32_t words, uint16_t *list)
 {
     uint32_t n = 0;
+#pragma unroll 1
     for (uint32_t base = 0; base < words; base += 32) {
         const uint32_t w = base + velo_lane();
         uint32_t mine = w < words ? bits[w] : 0, all;
@@ -223,6 +235,7 @@ static __device__ __forceinline__ peak peak_at(const slc_velo_cuda_job &job, con
     const slc_velo_cuda_vertex &cuts = job.vertex;
     unsigned long long sum = 0;
     uint32_t highest = begin, top = f.histogram[begin];
+#pragma unroll 1
     for (uint32_t b = begin; b < cuts.bins && is_set(f.above, b) && (b == begin || !is_set(f.starts, b));
          b++) {
         const uint32_t here = f.histogram[b];
@@ -267,6 +280,7 @@ static __device__ __forceinline__ void keep_seed(const slc_velo_cuda_job &job, c
     if (place < SLC_VELO_MAX_PRIMARIES) {
         *n += 1;
     } else {
+#pragma unroll 1
         for (uint32_t k = first; k < SLC_VELO_MAX_PRIMARIES; k++) {
             place = place == *n || f.s.seeds[k].integral <= f.s.seeds[place].integral ? k : place;
         }
@@ -283,11 +297,13 @@ static __device__ __forceinline__ uint32_t find_peaks(const slc_velo_cuda_job &j
 {
     const uint32_t words = job.vertex.bins / 32 + 1;
     uint32_t n = list_bits(f.above, f.above, words, f.s.list), seeds = have;
+#pragma unroll 1
     for (uint32_t i = velo_lane(); i < n; i += 32) {
         split_stretch(job, f, f.s.list[i]);
     }
     __syncwarp();
     n = list_bits(f.starts, nullptr, words, f.s.list);
+#pragma unroll 1
     for (uint32_t base = 0; base < n; base += 32) {
         const uint32_t i = base + velo_lane();
         peak p = {};
@@ -301,6 +317,7 @@ static __device__ __forceinline__ uint32_t find_peaks(const slc_velo_cuda_job &j
             }
             seeds += more;
         } else {
+#pragma unroll 1
             for (uint32_t lane = 0; lane < 32; lane++) { /* one after the other */
                 if (velo_lane() == lane && p.good) {
                     keep_seed(job, f, have, &seeds, p);

@@ -108,6 +108,7 @@ static void lay_hits(slc_velo_cuda_carver *c, slc_velo_cuda_job *job, size_t hit
     TAKE(c, job->module, hits);
     TAKE(c, job->all, hits);
     TAKE(c, job->left, hits);
+    TAKE(c, job->whole, hits);
     TAKE(c, job->origin, hits);
     TAKE(c, job->left_id, hits);
     TAKE(c, job->before, hits);

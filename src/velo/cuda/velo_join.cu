@@ -65,6 +65,7 @@ __device__ __forceinline__ uint32_t partner(const slc_velo_cuda_job &job, const 
 {
     const slc_velo_cuda_ended &d = job.ended;
     const float tx = d.tx[v.tracks + a], ty = d.ty[v.tracks + a], slope = job.settings.merge_slope;
+#pragma unroll 1
     for (uint32_t base = from; base < v.n; base += 32) {
         const uint32_t b = base + velo_lane(), at = v.tracks + (b < v.n ? b : base);
         const bool alike = b < v.n && fabsf(tx - d.own_tx[at]) < slope && fabsf(ty - d.own_ty[at]) < slope;
@@ -113,8 +114,12 @@ __device__ __forceinline__ void join(const slc_velo_cuda_job &job, const event &
     }
 }
 
-/* Cells of slopes that are as wide as slopes may differ, counted in a table that tells some apart. */
-enum { CELLS = 1024, FARTHEST = 4096 };
+/* Cells of slopes that are as wide as slopes may differ, as bits of a table: is there a track, are there two?
+ */
+enum { CELLS = 1 << 14, FARTHEST = 4096 };
+struct cells {
+    uint32_t one[CELLS / 32], two[CELLS / 32];
+};
 
 __device__ __forceinline__ int32_t cell_of(float slope, float width)
 {
@@ -124,31 +129,41 @@ __device__ __forceinline__ int32_t cell_of(float slope, float width)
 
 __device__ __forceinline__ uint32_t place_of(int32_t x, int32_t y)
 {
-    return ((uint32_t)x * 37U + (uint32_t)y * 1009U) % CELLS;
+    const uint32_t mixed = (uint32_t)x * 73856093U ^ (uint32_t)y * 19349663U;
+    return (mixed ^ mixed >> 15) % CELLS;
 }
 
 /* Marks tracks that may have another one with like slopes: all others need not be looked at. */
-__device__ __forceinline__ void mark_alike(const slc_velo_cuda_job &job, const event &v, uint32_t *count)
+__device__ __forceinline__ void mark_alike(const slc_velo_cuda_job &job, const event &v, cells &s)
 {
     const slc_velo_cuda_ended &d = job.ended;
     const float width = job.settings.merge_slope * 1.001F;
-    for (uint32_t k = velo_lane(); k < CELLS; k += 32) {
-        count[k] = 0;
+#pragma unroll 4
+    for (uint32_t k = velo_lane(); k < CELLS / 32; k += 32) {
+        s.one[k] = s.two[k] = 0;
     }
     __syncwarp();
+#pragma unroll 1
     for (uint32_t t = velo_lane(); t < v.n; t += 32) {
         const uint32_t at = v.tracks + t;
-        atomicAdd(&count[place_of(cell_of(d.own_tx[at], width), cell_of(d.own_ty[at], width))], 1U);
+        const uint32_t place = place_of(cell_of(d.own_tx[at], width), cell_of(d.own_ty[at], width));
+        const uint32_t bit = 1U << place % 32;
+        if ((atomicOr(&s.one[place / 32], bit) & bit) != 0) {
+            atomicOr(&s.two[place / 32], bit);
+        }
     }
     __syncwarp();
+#pragma unroll 1
     for (uint32_t t = velo_lane(); t < v.n; t += 32) {
         const uint32_t at = v.tracks + t;
         const int32_t x = cell_of(d.own_tx[at], width), y = cell_of(d.own_ty[at], width);
-        uint32_t near = 0;
+        bool near = false;
+#pragma unroll 1
         for (int32_t k = 0; k < 9; k++) {
-            near += count[place_of(x + k % 3 - 1, y + k / 3 - 1)];
+            const uint32_t place = place_of(x + k % 3 - 1, y + k / 3 - 1);
+            near = near || ((k == 4 ? s.two : s.one)[place / 32] >> place % 32 & 1U) != 0;
         }
-        d.alike[at] = near > 1;
+        d.alike[at] = near;
     }
     __syncwarp();
 }
@@ -163,9 +178,11 @@ __device__ __forceinline__ void write_track(const slc_velo_cuda_job &job, const 
     const slc_velo_cuda_hit *all = job.all + v.first;
     uint32_t n = 0;
     *scatter = 0;
+#pragma unroll 1
     for (uint32_t part = t; part != NONE; part = d.next[v.tracks + part]) {
         const uint32_t of = v.tracks + part, n_list = d.n[of];
         const uint16_t *list = job.list + v.first + d.begin[of];
+#pragma unroll 1
         for (uint32_t k = 0; k < n_list; k++) {
             to[n++] = list[k];
         }
@@ -178,6 +195,7 @@ __device__ __forceinline__ void write_track(const slc_velo_cuda_job &job, const 
         }
         *scatter += d.scatter[of];
     }
+#pragma unroll 1
     for (uint32_t k = 0; k < n; k++) {
         to[k] = job.origin[v.first + to[k]];
     }
@@ -186,6 +204,7 @@ __device__ __forceinline__ void write_track(const slc_velo_cuda_job &job, const 
 __device__ __forceinline__ void write_tracks(const slc_velo_cuda_job &job, const event &v, uint32_t e)
 {
     uint32_t tracks = 0, hits = 0;
+#pragma unroll 1
     for (uint32_t base = 0; base < v.n; base += 32) {
         const uint32_t t = base + velo_lane();
         const bool kept = t < v.n && job.ended.gone[v.tracks + t] == 0;
@@ -209,7 +228,7 @@ __device__ __forceinline__ void write_tracks(const slc_velo_cuda_job &job, const
 
 __global__ void __launch_bounds__(32 * WARPS) join_events(const slc_velo_cuda_job job)
 {
-    __shared__ uint32_t count[WARPS][CELLS];
+    __shared__ cells shared[WARPS];
     const uint32_t n = job.head->n_events;
     for (uint32_t e = velo_next_event(job, 4); e < n; e = velo_next_event(job, 4)) {
         if (job.searched[e] == 0) {
@@ -219,13 +238,15 @@ __global__ void __launch_bounds__(32 * WARPS) join_events(const slc_velo_cuda_jo
         v.first = job.hit_offset[e];
         v.tracks = v.first / 3;
         v.n = job.n_ended[e];
+#pragma unroll 1
         for (uint32_t t = velo_lane(); t < v.n; t += 32) {
             set_ends(job, v, v.tracks + t);
         }
         __syncwarp();
         if (job.settings.merge > 0) {
-            mark_alike(job, v, count[threadIdx.x / 32]);
+            mark_alike(job, v, shared[threadIdx.x / 32]);
         }
+#pragma unroll 1
         for (uint32_t base = 0; base < v.n && job.settings.merge > 0; base += 32) {
             const uint32_t t = base + velo_lane();
             const bool alike = t < v.n && job.ended.alike[v.tracks + t] != 0;
@@ -248,6 +269,7 @@ __global__ void __launch_bounds__(SLC_VELO_CUDA_THREADS) gather_tracks(const slc
         const uint32_t to = job.track_offset[e], n = job.track_offset[e + 1] - to;
         const uint32_t hits_to = job.track_hit_offset[e], n_hits = job.track_hit_offset[e + 1] - hits_to;
         uint32_t begin = 0;
+#pragma unroll 1
         for (uint32_t base = 0; base < n; base += 32) {
             const uint32_t t = base + velo_lane();
             const uint32_t mine = t < n ? job.loose_n[tracks + t] : 0;
@@ -261,6 +283,7 @@ __global__ void __launch_bounds__(SLC_VELO_CUDA_THREADS) gather_tracks(const slc
             }
             begin += all;
         }
+#pragma unroll 1
         for (uint32_t k = velo_lane(); k < n_hits; k += 32) {
             job.hit[hits_to + k] = job.loose_hit[first + k];
         }

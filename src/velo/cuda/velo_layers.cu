@@ -103,6 +103,7 @@ __device__ __forceinline__ void take_event(const slc_velo_cuda_job &job, uint32_
     }
     for (uint32_t i = velo_lane(); i < n && searched; i += 32) {
         const slc_velo_cuda_hit hit = hit_at(job, first + i);
+        job.whole[first + i] = {job.x[first + i], job.y[first + i], hit.z, (int32_t)job.n_pixels[first + i]};
         if (sorted) {
             job.left[first + i] = hit;
         } else {

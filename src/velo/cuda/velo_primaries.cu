@@ -27,6 +27,7 @@ __device__ __forceinline__ bool open_windows(const slc_velo_cuda_job &job, const
                          ? f.s.seeds[first - 1].share + f.s.seeds[first - 1].end - f.s.seeds[first - 1].begin
                          : 0;
     const uint32_t from = share;
+#pragma unroll 1
     for (uint32_t base = first; base < n; base += 32) {
         const uint32_t k = base + velo_lane();
         uint32_t begin = 0, end = 0, all;
@@ -47,6 +48,7 @@ __device__ __forceinline__ bool open_windows(const slc_velo_cuda_job &job, const
     if (share > SLC_VELO_CUDA_VERTEX_SHARES) {
         return false;
     }
+#pragma unroll 1
     for (uint32_t i = from + velo_lane(); i < share; i += 32) {
         f.s.share[i] = 0;
     }
@@ -59,6 +61,7 @@ __device__ __forceinline__ bool open_windows(const slc_velo_cuda_job &job, const
 /* Gives the vertex up, and its tracks to the others. */
 __device__ __forceinline__ void drop(const finder &f, seed &s)
 {
+#pragma unroll 1
     for (uint32_t i = s.begin + velo_lane(); i < s.end; i += 32) {
         const float rest = f.s.shares[i] - f.s.share[s.share + i - s.begin];
         f.s.shares[i] = rest > 0 ? rest : 0;
@@ -179,6 +182,7 @@ __device__ __forceinline__ bool step(const slc_velo_cuda_job &job, const finder 
 {
     const float at[3] = {s.at[0], s.at[1], s.at[2]};
     sums sum = {};
+#pragma unroll 1
     for (uint32_t base = s.begin; base < s.end; base += 32) {
         const uint32_t i = base + velo_lane();
         add_track(job, f, s, at, i < s.end ? i : base, i < s.end, sum);
@@ -224,8 +228,10 @@ __device__ __forceinline__ bool step(const slc_velo_cuda_job &job, const finder 
 __device__ __forceinline__ void fit(const slc_velo_cuda_job &job, const finder &f, uint32_t n)
 {
     bool moving = true;
+#pragma unroll 1
     for (uint32_t i = 0; i < job.vertex.iterations && moving; i++) {
         moving = false;
+#pragma unroll 1
         for (uint32_t k = 0; k < n; k++) {
             if (f.s.seeds[k].moving != 0) {
                 moving = step(job, f, f.s.seeds[k]) || moving;
@@ -239,6 +245,7 @@ __device__ __forceinline__ void fit(const slc_velo_cuda_job &job, const finder &
 /* Sets those vertices going again whose windows meet that of a change. */
 __device__ __forceinline__ void disturb(const finder &f, uint32_t n, const seed &change)
 {
+#pragma unroll 1
     for (uint32_t k = velo_lane(); k < n; k += 32) {
         seed &s = f.s.seeds[k];
         if (s.alive != 0 && s.begin < change.end && change.begin < s.end) {
@@ -260,6 +267,7 @@ __device__ __forceinline__ bool is_weaker(const slc_velo_cuda_job &job, const fi
 {
     const seed &s = f.s.seeds[k];
     bool weaker = false;
+#pragma unroll 1
     for (uint32_t j = velo_lane(); j < n; j += 32) {
         const seed &o = f.s.seeds[j];
         const bool stronger = o.weight > s.weight || (o.weight == s.weight && j < k);
@@ -276,6 +284,7 @@ __device__ __forceinline__ bool is_weaker(const slc_velo_cuda_job &job, const fi
 __device__ __forceinline__ bool clean_up(const slc_velo_cuda_job &job, const finder &f, uint32_t n)
 {
     bool any = false;
+#pragma unroll 1
     for (uint32_t i = 0; i < 2 * n; i++) {
         const uint32_t k = i < n ? i : i - n;
         seed &s = f.s.seeds[k];
@@ -293,12 +302,14 @@ __device__ __forceinline__ uint32_t store(const slc_velo_cuda_job &job, const fi
                                           uint32_t e)
 {
     uint32_t kept = 0;
+#pragma unroll 1
     for (uint32_t base = 0; base < n; base += 32) {
         const uint32_t k = base + velo_lane();
         const bool alive = k < n && f.s.seeds[k].alive != 0;
         if (alive) {
             const seed &s = f.s.seeds[k];
             uint32_t rank = 0;
+#pragma unroll 1
             for (uint32_t j = 0; j < n; j++) {
                 const seed &o = f.s.seeds[j];
                 rank += o.alive != 0 && (o.at[2] < s.at[2] || (o.at[2] == s.at[2] && j < k));
@@ -325,6 +336,7 @@ __device__ __forceinline__ uint32_t store(const slc_velo_cuda_job &job, const fi
 __device__ __forceinline__ uint32_t leave(const finder &f, uint32_t n)
 {
     uint32_t left = 0;
+#pragma unroll 1
     for (uint32_t base = 0; base < n; base += 32) {
         const uint32_t i = base + velo_lane();
         const bool in = i < n;
@@ -356,6 +368,7 @@ __device__ __forceinline__ uint32_t find_vertices(const slc_velo_cuda_job &job, 
     uint32_t seeds = 0, in_histogram = n;
     const float *place = f.s.place, *reach = f.s.reach;
     bool again = false;
+#pragma unroll 1
     for (uint32_t look = 0; look < 2; look++) {
         const bool later = look > 0;
         if (later) {
@@ -381,10 +394,12 @@ __device__ __forceinline__ uint32_t find_vertices(const slc_velo_cuda_job &job, 
         if (seeds > before && !open_windows(job, f, before, seeds)) {
             return NO_ROOM;
         }
+#pragma unroll 1
         for (uint32_t k = before; k < seeds && later; k++) {
             disturb(f, seeds, f.s.seeds[k]);
         }
         again = later && (again || seeds > before);
+#pragma unroll 1
         for (uint32_t round = 0; round < (later ? 2U : 1U) && (!later || again); round++) {
             fit(job, f, seeds);
             again = clean_up(job, f, seeds);
@@ -425,6 +440,7 @@ __global__ void __launch_bounds__(SLC_VELO_CUDA_THREADS) gather_primaries(const 
         const uint32_t to = job.primary_offset[e];
         const uint32_t n = (job.primary_offset[e + 1] - to) * SLC_VELO_CUDA_PRIMARY;
         const float *from = job.loose_primaries + (size_t)e * SLC_VELO_MAX_PRIMARIES * SLC_VELO_CUDA_PRIMARY;
+#pragma unroll 1
         for (uint32_t k = velo_lane(); k < n; k += 32) {
             job.primaries[(size_t)to * SLC_VELO_CUDA_PRIMARY + k] = from[k];
         }

@@ -105,6 +105,7 @@ __device__ __forceinline__ best_seed straightest(const slc_velo_cuda_hit &hit, c
         const velo_span near = velo_near_line(up, hit.y, hit.z, ty, reach);
         float least = limit;
         uint32_t of = 0;
+#pragma unroll 1
         for (uint32_t k = near.begin; k < near.end; k++) {
             const float scatter = velo_scatter(up.x[k] - hit.x, up.y[k] - hit.y, up.z[k] - hit.z, tx, ty);
             const uint32_t place = up.place[k];
@@ -128,6 +129,7 @@ __device__ __forceinline__ uint32_t find_seeds(const slc_velo_cuda_job &job, con
     const float reach = sqrtf(limit);
     uint32_t seeds = 0;
     velo_make_bins(s.bins, layer_of(job, v, u), s.n_left[u]);
+#pragma unroll 1
     for (uint32_t base = 0; base < n_middle; base += 32) {
         const uint32_t i = base + velo_lane();
         const slc_velo_cuda_hit hit = middle[i < n_middle ? i : base];
@@ -158,7 +160,9 @@ template <typename Memory> __device__ __forceinline__ uint32_t rank_of(const Mem
 /* A hit that is taken has TAKEN as its owner. */
 template <typename Memory> __device__ __forceinline__ void choose_seeds(Memory &s, uint32_t seeds)
 {
+#pragma unroll 1
     for (bool more = true; more;) {
+#pragma unroll 1
         for (uint32_t k = velo_lane(); k < seeds; k += 32) {
             if (s.state[k] == WAITS) {
                 atomicMin(&s.owner.seed.down[s.down[k]], rank_of(s, k));
@@ -166,6 +170,7 @@ template <typename Memory> __device__ __forceinline__ void choose_seeds(Memory &
             }
         }
         __syncwarp();
+#pragma unroll 1
         for (uint32_t k = velo_lane(); k < seeds; k += 32) {
             const uint32_t rank = rank_of(s, k);
             if (s.state[k] == WAITS && s.owner.seed.down[s.down[k]] == rank &&
@@ -174,6 +179,7 @@ template <typename Memory> __device__ __forceinline__ void choose_seeds(Memory &
             }
         }
         __syncwarp();
+#pragma unroll 1
         for (uint32_t k = velo_lane(); k < seeds; k += 32) {
             if (s.state[k] == CHOSEN) {
                 s.owner.seed.down[s.down[k]] = s.owner.seed.up[s.up[k]] = TAKEN;
@@ -181,6 +187,7 @@ template <typename Memory> __device__ __forceinline__ void choose_seeds(Memory &
         }
         __syncwarp();
         bool waits = false;
+#pragma unroll 1
         for (uint32_t k = velo_lane(); k < seeds; k += 32) {
             if (s.state[k] != WAITS) {
                 continue;
@@ -193,6 +200,7 @@ template <typename Memory> __device__ __forceinline__ void choose_seeds(Memory &
         }
         __syncwarp();
         more = __any_sync(velo_all_lanes, waits);
+#pragma unroll 1
         for (uint32_t k = velo_lane(); k < seeds && more; k += 32) {
             if (s.state[k] == WAITS) {
                 s.owner.seed.down[s.down[k]] = s.owner.seed.up[s.up[k]] = FREE;
@@ -209,6 +217,7 @@ __device__ __forceinline__ void start(const slc_velo_cuda_job &job, event &v, Me
 {
     const slc_velo_cuda_candidates &c = job.candidates;
     uint16_t *before = job.before + v.first;
+#pragma unroll 1
     for (uint32_t base = 0; base < seeds; base += 32) {
         const uint32_t k = base + velo_lane();
         const bool taken = k < seeds && s.state[k] == CHOSEN;
@@ -267,6 +276,7 @@ __device__ __forceinline__ void seed(const slc_velo_cuda_job &job, event &v, Mem
     if (seeds == 0) {
         return;
     }
+#pragma unroll 1
     for (uint32_t k = velo_lane(); k < max(n_down, max(n_middle, n_up)); k += 32) {
         s.owner.seed.down[k] = s.owner.seed.up[k] = FREE;
         s.taken_middle[k] = 0;
@@ -274,11 +284,16 @@ __device__ __forceinline__ void seed(const slc_velo_cuda_job &job, event &v, Mem
     __syncwarp();
     choose_seeds(s, seeds);
     start(job, v, s, seeds, d, i, u);
-    if (!last) {
-        compact(job, v, s, d, [&](uint32_t k) { return s.owner.seed.down[k] != TAKEN; });
+    /* In one place, for the instruction cache. */
+#pragma unroll 1
+    for (uint32_t of = last ? 1 : 0; of < 3; of++) {
+        const uint32_t *owner = of == 0 ? s.owner.seed.down : s.owner.seed.up;
+        compact(job, v, s,
+                of == 0   ? d
+                : of == 1 ? i
+                          : u,
+                [&](uint32_t k) { return of == 1 ? s.taken_middle[k] == 0 : owner[k] != TAKEN; });
     }
-    compact(job, v, s, i, [&](uint32_t k) { return s.taken_middle[k] == 0; });
-    compact(job, v, s, u, [&](uint32_t k) { return s.owner.seed.up[k] != TAKEN; });
 }
 
 /* ---- the end of a candidate -------------------------------------------------------------------------- */
@@ -297,6 +312,7 @@ __device__ __forceinline__ uint32_t missing(const slc_velo_cuda_job &job, const 
     const float from = forward ? b.z : -INFINITY;
     const float to = forward ? INFINITY : closest < a.z ? closest : a.z;
     uint32_t n = 0;
+#pragma unroll 1
     for (uint32_t l = 0; l < LAYERS; l++) {
         const float z = settings.layer_z[l], way = z - b.z, x = b.x + tx * way, y = b.y + ty * way;
         const float r2 = x * x + y * y;
@@ -343,6 +359,7 @@ __device__ __forceinline__ void finish(const slc_velo_cuda_job &job, event &v, b
         job.ended.scatter[t] = end.scatter;
         job.ended.picked[t] = NONE;
         uint32_t hit = end.hit;
+#pragma unroll 1
         for (uint32_t k = end.n; k-- > 0;) {
             job.list[v.first + at + k] = (uint16_t)hit;
             used[hit] = 1;
@@ -367,12 +384,14 @@ __device__ __forceinline__ void want(const slc_velo_cuda_job &job, const event &
     if (looks) {
         velo_make_bins(s.bins, layer_of(job, v, layer), s.n_left[layer]);
     }
+#pragma unroll 1
     for (uint32_t i = velo_lane(); i < v.n_candidates; i += 32) {
         const uint32_t at = v.tracks + i;
         const float x = c.x[at], y = c.y[at], z = c.z[at], tx = c.tx[at], ty = c.ty[at];
         const velo_span near = looks ? velo_near_line(s.bins, y, z, ty, reach) : velo_span{0, 0};
         float best = max_scatter;
         uint32_t wanted = 0;
+#pragma unroll 1
         for (uint32_t k = near.begin; k < near.end; k++) {
             const float scatter = velo_scatter(s.bins.x[k] - x, s.bins.y[k] - y, s.bins.z[k] - z, tx, ty);
             const uint32_t place = s.bins.place[k];
@@ -446,12 +465,14 @@ __device__ __forceinline__ void extend(const slc_velo_cuda_job &job, event &v, M
     if (v.n_candidates == 0) {
         return;
     }
+#pragma unroll 1
     for (uint32_t k = velo_lane(); k < s.n_left[layer]; k += 32) {
         s.owner.extend[k] = ~0ULL;
     }
     __syncwarp();
     want(job, v, s, layer, last ? 0 : p.extending);
     uint32_t kept = 0;
+#pragma unroll 1
     for (uint32_t base = 0; base < v.n_candidates; base += 32) {
         const uint32_t i = base + velo_lane();
         candidate next = {};
@@ -481,6 +502,7 @@ __device__ __forceinline__ void extend(const slc_velo_cuda_job &job, event &v, M
 template <typename Memory>
 __device__ __forceinline__ void refill(const slc_velo_cuda_job &job, const event &v, Memory &s)
 {
+#pragma unroll 1
     for (uint32_t l = 0; l < LAYERS; l++) {
         const uint32_t begin = v.begin[l], n = v.begin[l + 1] - begin;
         const uint8_t *used = job.used + v.first + begin;

@@ -16,8 +16,8 @@ struct line {
 
 /* A track: its hits, downstream first. */
 struct track {
-    const float *x, *y, *z;
-    const uint32_t *n_pixels, *hit;
+    const slc_velo_cuda_hit *all;
+    const uint32_t *hit;
     uint32_t n;
 };
 
@@ -28,8 +28,8 @@ struct measured {
 
 __device__ __forceinline__ measured hit_of(const slc_velo_cuda_fit &fit, const track &t, uint32_t k)
 {
-    const uint32_t hit = t.hit[k];
-    return {t.x[hit], t.y[hit], t.z[hit], fit.variance[min(t.n_pixels[hit], (uint32_t)SLC_VELO_FIT_SIZES)]};
+    const slc_velo_cuda_hit hit = t.all[t.hit[k]];
+    return {hit.x, hit.y, hit.z, fit.variance[min((uint32_t)hit.key, (uint32_t)SLC_VELO_FIT_SIZES)]};
 }
 
 /* Transports over dz and adds the hit; what the residuals add to chi2 comes first of x, then of y. */
@@ -108,19 +108,15 @@ __device__ __forceinline__ void fit_track(const slc_velo_cuda_job &job, uint32_t
 {
     const slc_velo_cuda_fit &fit = job.fit;
     const uint32_t e = job.track_event[at], first = job.hit_offset[e];
-    const track t = {job.x + first,
-                     job.y + first,
-                     job.z + first,
-                     job.n_pixels + first,
-                     job.hit + job.track_hit_offset[e] + job.hit_begin[at],
+    const track t = {job.whole + first, job.hit + job.track_hit_offset[e] + job.hit_begin[at],
                      job.track_n[at]};
-    const uint32_t a = t.hit[0], b = t.hit[t.n - 1];
-    float dx = t.x[b] - t.x[a], dy = t.y[b] - t.y[a], dz = t.z[b] - t.z[a];
-    const float along = dx * (fit.beam_x - t.x[a]) + dy * (fit.beam_y - t.y[a]);
+    const slc_velo_cuda_hit a = t.all[t.hit[0]], b = t.all[t.hit[t.n - 1]];
+    float dx = b.x - a.x, dy = b.y - a.y, dz = b.z - a.z;
+    const float along = dx * (fit.beam_x - a.x) + dy * (fit.beam_y - a.y);
     const bool back = (along > 0 && dz > 0) || (along < 0 && dz < 0);
-    dx = back ? t.x[a] - t.x[b] : dx;
-    dy = back ? t.y[a] - t.y[b] : dy;
-    dz = back ? t.z[a] - t.z[b] : dz;
+    dx = back ? a.x - b.x : dx;
+    dy = back ? a.y - b.y : dy;
+    dz = back ? a.z - b.z : dz;
     line l = {};
     l.tx = dz != 0 ? dx / dz : 0;
     l.ty = dz != 0 ? dy / dz : 0;
