@@ -57,7 +57,6 @@ if(SLUICE_SIMT)
     list(TRANSFORM sluice_simt_velo_cu PREPEND ${sluice_src}/velo/)
     list(APPEND sluice_simt_c ${sluice_simt_velo} ${sluice_simt_velo_c})
     list(APPEND sluice_simt_cu ${sluice_simt_velo_cu})
-    list(APPEND sluice_simt_c ${sluice_src}/ut/ut_types.c) # constants that kernels of hlt1/ name
     file(GLOB sluice_simt_cuda CONFIGURE_DEPENDS ${sluice_src}/cuda/*.c)
     list(APPEND sluice_simt_c ${sluice_simt_cuda})
     add_library(sluice_simt STATIC ${sluice_simt_runtime} ${sluice_simt_c} ${sluice_simt_cu}

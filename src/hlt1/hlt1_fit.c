@@ -85,6 +85,7 @@ static void make_tables(const slc_hlt1_transport *from, slc_hlt1_fit_tables *to)
     narrow(from->t_fixed[0], 2 * 18, to->t_fixed[0]);
     narrow(from->t[0], 22 * 18, to->t[0]);
     narrow(from->ut_z_mm, SLC_UT_LAYERS, to->ut_z);
+    memcpy(to->ut_dxdy, slc_ut_dxdy, sizeof to->ut_dxdy);
     narrow(from->t_z_mm, SLC_SCIFI_LAYERS, to->t_z);
     to->ut_fixed = (float)from->ut_fixed[0][0];
     to->t_dzdy = (float)(1 / from->t_dydz);

@@ -56,7 +56,7 @@ static void put_track(const slc_hlt1_fit_config *config, const slc_hlt1_fit_tabl
     put_velo(config, in, work, vec, lane, velo, in->velo_track[track]);
     work->ray[vec][Q][lane] = in->q_over_p[track];
     for (size_t layer = 0; layer < SLC_UT_LAYERS; layer++) {
-        put_hit(work, vec, velo + layer, lane, 0, slc_ut_dxdy[layer], tables->ut_z[layer], 0, 0);
+        put_hit(work, vec, velo + layer, lane, 0, tables->ut_dxdy[layer], tables->ut_z[layer], 0, 0);
     }
     const size_t t = velo + SLC_UT_LAYERS;
     for (size_t layer = 0; layer < SLC_SCIFI_LAYERS; layer++) {
@@ -66,7 +66,7 @@ static void put_track(const slc_hlt1_fit_config *config, const slc_hlt1_fit_tabl
     if (up != SLC_HLT1_NONE) {
         for (uint32_t k = 0; k < in->upstream_n[up]; k++) {
             const uint32_t h = in->ut_hit[in->upstream_begin[up] + k], layer = in->ut_layer[h];
-            put_hit(work, vec, velo + layer, lane, in->ut_x[h], slc_ut_dxdy[layer], in->ut_z[h],
+            put_hit(work, vec, velo + layer, lane, in->ut_x[h], tables->ut_dxdy[layer], in->ut_z[h],
                     1.0f / config->ut_sigma_mm, 0);
         }
     }

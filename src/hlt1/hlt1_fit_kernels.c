@@ -88,6 +88,7 @@ static void make_tables(fit_scratch *s)
     }
     for (size_t layer = 0; layer < SLC_UT_LAYERS; layer++) {
         t->ut_z[layer] = 2330 + 100 * (float)layer;
+        t->ut_dxdy[layer] = slc_ut_dxdy[layer];
     }
     for (size_t layer = 0; layer < SLC_SCIFI_LAYERS; layer++) {
         t->t_z[layer] = 7826 + 140 * (float)layer;

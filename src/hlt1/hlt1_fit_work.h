@@ -32,7 +32,7 @@ struct slc_hlt1_fit_work {
  * transport's. */
 typedef struct slc_hlt1_fit_tables {
     float v[2][21], v_ut[30], ut[3][18], ut_fixed, ut_t[21], t_fixed[2][18], t[22][18];
-    float ut_z[SLC_UT_LAYERS], t_z[SLC_SCIFI_LAYERS], t_dzdy;
+    float ut_z[SLC_UT_LAYERS], ut_dxdy[SLC_UT_LAYERS], t_z[SLC_SCIFI_LAYERS], t_dzdy;
     float z_begin, z_end, p_min, bend_x, bend_xx, bend_yy, bend_xy, per_x, per_y, step, sign;
     const float *cells;
 } slc_hlt1_fit_tables;

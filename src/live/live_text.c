@@ -36,7 +36,7 @@ static bool room(slc_live_text *text, size_t more)
 
 void slc_live_text_add(slc_live_text *text, const char *more, size_t size)
 {
-    if (room(text, size)) {
+    if (size > 0 && room(text, size)) {
         memcpy(text->text + text->size, more, size);
         text->size += size;
         text->text[text->size] = '\0';
