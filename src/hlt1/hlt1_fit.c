@@ -7,6 +7,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const slc_column columns[] = {
     SOA_COLUMN(slc_hlt1_fitted, x_mm, "mm"),        SOA_COLUMN(slc_hlt1_fitted, y_mm, "mm"),
