@@ -5,8 +5,10 @@
 #include "cmd_hlt1.h"
 #include "cli_rows.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define O slc_hlt1_options
 static const slc_cli_option table[] = {
@@ -17,6 +19,9 @@ static const slc_cli_option table[] = {
     {"fast", 0, FLAG(O, fast), NULL, "tracks of the VELO by a single pass (sluice velo --fast)"},
     {"gec-ut-scifi", 0, COUNT(O, gec, 0, UINT32_MAX), "N",
      "leave out events with more clusters in UT and SciFi; 0: none"},
+    {"lines", 0, INPUT(O, lines), "FILE", "decide about events by these lines (JSON)"},
+    {"network", 0, INPUT(O, network), "FILE",
+     "of TwoTrackMVA; without it the folder's two_track_mva_model.json"},
     {"truth", 0, FLAG(O, truth), NULL, "compare with simulation truth: efficiencies, ghosts, momentum"},
     {"strict", 0, FLAG(O, strict), NULL, "the first fault in the data ends the run; no result is written"},
     {"no-checksum", 0, FLAG(O, no_checksum), NULL, "do not verify the records' checksums"},
@@ -61,6 +66,39 @@ static int set_config(slc_hlt1_job *job)
     job->velo.gec.max_ut_scifi = (uint32_t)options->gec;
     job->config.velo = &job->velo;
     return made == SLC_OK ? SLC_CLI_GO_ON : slc_cli_wrong(&slc_cmd_hlt1, "%s", job->error.text);
+}
+
+/* Lines, and the network that their quantity `network` is the answer of: the folder's, if none is named. */
+static slc_status open_lines(slc_hlt1_job *job)
+{
+    const slc_hlt1_options *options = job->options;
+    char path[4096];
+    (void)snprintf(path, sizeof path, "%s/two_track_mva_model.json", options->geometry);
+    const char *network = options->network != NULL ? options->network : access(path, F_OK) == 0 ? path : NULL;
+    slc_status status = SLC_OK;
+    if (network != NULL) {
+        status = slc_io_hlt1_network_read(network, &job->network, &job->error);
+        job->config.network = &job->network;
+    }
+    if (status == SLC_OK && options->lines != NULL) {
+        status = slc_io_hlt1_lines_read(options->lines, &job->lines, &job->error);
+        job->config.lines = &job->lines;
+    }
+    bool asks = false;
+    for (uint32_t k = 0; k < job->lines.n_lines; k++) {
+        const slc_hlt1_select_line *line = &job->lines.lines[k];
+        for (uint32_t c = 0; c < line->n_cuts; c++) {
+            const char *name = slc_hlt1_quantity_name(line->cuts[c].of, line->cuts[c].quantity);
+            asks = asks || strcmp(name, "network") == 0;
+        }
+    }
+    return status == SLC_OK && asks && network == NULL
+               ? slc_fail(
+                     &job->error, SLC_ERR_USAGE,
+                     "%s: a line cuts on the network, and %s has no two_track_mva_model.json: name it by "
+                     "--network",
+                     options->lines, options->geometry)
+               : status;
 }
 
 static slc_status open_flow(slc_hlt1_job *job, int n_inputs, char **inputs)
@@ -141,7 +179,8 @@ static int begin(slc_hlt1_job *job, int n_inputs, char **inputs)
         slc_cli_say("hlt1", "%s", job->error.text);
         return SLC_CLI_FAILED;
     }
-    const slc_status opened = open_flow(job, n_inputs, inputs);
+    slc_status opened = open_lines(job);
+    opened = opened == SLC_OK ? open_flow(job, n_inputs, inputs) : opened;
     if (opened == SLC_ERR_USAGE) {
         return slc_cli_wrong(&slc_cmd_hlt1, "%s", job->error.text);
     }
@@ -221,7 +260,9 @@ const slc_cli_command slc_cmd_hlt1 = {
         "VELO, of VELO and UT (upstream) and through the magnet to the SciFi (long), with momentum.\n"
         "'-' is standard input.\n"
         "Groups of --output: hits, tracks, track_hits, states_beam, states_end, primaries, ut_hits,\n"
-        "scifi_hits, muon_hits, upstream_tracks, upstream_hits, long_tracks, long_hits, muons.\n",
+        "scifi_hits, muon_hits, upstream_tracks, upstream_hits, long_tracks, long_hits, muons, "
+        "fitted_tracks,\n"
+        "particles, secondaries, decisions.\n",
     .options = table,
     .n_options = sizeof table / sizeof table[0],
     .min_operands = 1,

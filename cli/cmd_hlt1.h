@@ -19,7 +19,7 @@
 #include <jansson.h>
 
 typedef struct slc_hlt1_options {
-    const char *geometry, *output;
+    const char *geometry, *output, *lines, *network;
     slc_cli_results results;
     int settings;
     uint64_t threads, batch, gec;
@@ -37,13 +37,15 @@ typedef enum slc_hlt1_rows {
     SLC_HLT1_ROWS_MUON,
     SLC_HLT1_ROWS_UPSTREAM,
     SLC_HLT1_ROWS_LONG,
+    SLC_HLT1_ROWS_PAIRS,
     SLC_HLT1_ROWS
 } slc_hlt1_rows;
 
 typedef struct slc_hlt1_totals {
     uint64_t events, lost_events, incomplete_events, cut_events;
     uint64_t rows[SLC_HLT1_ROWS];
-    json_t *of_event[SLC_HLT1_ROWS]; /* NULL without --json */
+    json_t *of_event[SLC_HLT1_ROWS];                         /* NULL without --json */
+    uint64_t accepted, limited, of_line[SLC_VELO_MAX_LINES]; /* events, with --lines */
     uint64_t checksum;
     double seconds[SLC_HLT1_STAGES], seconds_total;
     slc_faults faults;
@@ -54,6 +56,8 @@ typedef struct slc_hlt1_job {
     slc_hlt1_config config;
     slc_velo_config velo;
     slc_hlt1_geometry *geometry;
+    slc_hlt1_lines lines;     /* with --lines */
+    slc_hlt1_network network; /* and the folder's, or --network */
     slc_flow_hlt1_setup setup;
     slc_flow *flow;
     slc_hlt1_check check;

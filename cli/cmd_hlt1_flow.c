@@ -27,6 +27,10 @@ bool slc_hlt1_job_append(slc_hlt1_job *job, const slc_flow_hlt1_result *result)
         {"long_tracks", &slc_hlt1_long_schema, &found->long_tracks, SLC_IO_ROWS_ANY},
         {"long_hits", &slc_hlt1_track_hits_schema, &found->long_hits, SLC_IO_ROWS_ANY},
         {"muons", &slc_muon_ids_schema, &found->muons, SLC_IO_ROWS_ANY},
+        {"fitted_tracks", &slc_hlt1_fitted_schema, &found->fitted, SLC_IO_ROWS_ANY},
+        {"particles", &slc_hlt1_particles_schema, &found->particles, SLC_IO_ROWS_ANY},
+        {"secondaries", &slc_hlt1_secondaries_schema, &found->secondaries, SLC_IO_ROWS_ANY},
+        {"decisions", &slc_velo_decisions_schema, &found->decisions, SLC_IO_ROWS_ANY},
     };
     slc_status status = SLC_OK;
     if (job->results != NULL) {
@@ -43,10 +47,10 @@ bool slc_hlt1_job_append(slc_hlt1_job *job, const slc_flow_hlt1_result *result)
 
 static bool add_to_totals(slc_hlt1_job *job, const slc_hlt1_result *result)
 {
-    const slc_columns *const heads[SLC_HLT1_ROWS] = {&result->velo.hits.head,      &result->velo.tracks.head,
-                                                     &result->velo.primaries.head, &result->ut.head,
-                                                     &result->scifi.head,          &result->muon.head,
-                                                     &result->upstream.head,       &result->long_tracks.head};
+    const slc_columns *const heads[SLC_HLT1_ROWS] = {
+        &result->velo.hits.head, &result->velo.tracks.head, &result->velo.primaries.head,
+        &result->ut.head,        &result->scifi.head,       &result->muon.head,
+        &result->upstream.head,  &result->long_tracks.head, &result->secondaries.head};
     slc_hlt1_totals *totals = &job->totals;
     totals->events += result->ut.head.n_events;
     totals->cut_events += result->velo.n_gec_events;
@@ -58,6 +62,14 @@ static bool add_to_totals(slc_hlt1_job *job, const slc_hlt1_result *result)
                 slc_cli_say("hlt1", "no memory for the JSON output");
                 return false;
             }
+        }
+    }
+    const slc_velo_decisions *decisions = &result->decisions;
+    for (size_t i = 0; i < decisions->head.size; i++) {
+        totals->accepted += decisions->lines[i] != 0;
+        totals->limited += decisions->limited[i] != 0;
+        for (uint32_t k = 0; k < job->lines.n_lines; k++) {
+            totals->of_line[k] += decisions->lines[i] >> k & 1;
         }
     }
     for (int i = 0; i < 3; i++) {

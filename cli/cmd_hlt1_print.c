@@ -10,7 +10,7 @@
 
 static const char *const row_names[SLC_HLT1_ROWS] = {"clusters",        "tracks",         "vertices",
                                                      "ut_hits",         "scifi_clusters", "muon_hits",
-                                                     "upstream_tracks", "long_tracks"};
+                                                     "upstream_tracks", "long_tracks",    "secondaries"};
 
 static void put_fraction(slc_cli_tree *tree, const char *name, const char *sigma, uint64_t part,
                          uint64_t whole)
@@ -113,6 +113,8 @@ static const slc_cli_field seconds[] = {{"velo", TOTAL(seconds[SLC_HLT1_STAGE_VE
                                         {"forward", TOTAL(seconds[SLC_HLT1_STAGE_FORWARD])},
                                         {"rest", TOTAL(seconds[SLC_HLT1_STAGE_REST])},
                                         {"muon", TOTAL(seconds[SLC_HLT1_STAGE_MUON])},
+                                        {"fit", TOTAL(seconds[SLC_HLT1_STAGE_FIT])},
+                                        {"decide", TOTAL(seconds[SLC_HLT1_STAGE_DECIDE])},
                                         {"total", TOTAL(seconds_total)}};
 
 static const slc_cli_line lines[] = {
@@ -124,7 +126,7 @@ static const slc_cli_line lines[] = {
     {"VELO", "{.rows.clusters} clusters, {.rows.tracks} tracks, {.rows.vertices} vertices", NULL},
     {"hits", "{.rows.ut_hits} UT, {.rows.scifi_clusters} SciFi, {.rows.muon_hits} muon stations", NULL},
     {"upstream", "{.rows.upstream_tracks} tracks", NULL},
-    {"long", "{.rows.long_tracks} tracks", NULL},
+    {"long", "{.rows.long_tracks} tracks, {.rows.secondaries} pairs with a vertex of their own", NULL},
     {"checksum", "{checksum}", NULL},
     {"faults", "{faults|list}", NULL},
     {"time", "{.chain|.3f} s in the chain ({events/.chain|.0f} events/s), {seconds.total|.3f} s in all",
@@ -154,6 +156,37 @@ static const slc_cli_line category[] = {
      NULL},
 };
 
+static void put_decisions(slc_cli_tree *tree, const slc_hlt1_job *job)
+{
+    const slc_hlt1_totals *totals = &job->totals;
+    slc_cli_put(tree, "selection.file", job->options->lines);
+    slc_cli_put(tree, "selection.accepted", totals->accepted);
+    slc_cli_put(tree, "selection.cut_short", totals->limited);
+    slc_cli_put(tree, "selection.rate", slc_fraction_of(totals->accepted, totals->events).value);
+    slc_cli_put_array(tree, "selection.lines");
+    for (uint32_t k = 0; k < job->lines.n_lines; k++) {
+        slc_cli_tree line = slc_cli_append(tree, "selection.lines");
+        slc_cli_put(&line, "name", (const char *)job->lines.lines[k].name);
+        slc_cli_put(&line, "accepted", totals->of_line[k]);
+        slc_cli_put(&line, "rate", slc_fraction_of(totals->of_line[k], totals->events).value);
+    }
+}
+
+static void print_decisions(slc_cli_tree *tree)
+{
+    static const slc_cli_line head[] = {
+        {NULL, "\nline                                 accepted      rate", NULL},
+        {NULL, "                                                      %", NULL},
+    };
+    static const slc_cli_line row[] = {{NULL, "{name|-32} {accepted|12}{rate*100|10.3f}", NULL}};
+    static const slc_cli_line any[] = {
+        {NULL, "any                              {accepted|12}{rate*100|10.3f}", NULL}};
+    const slc_cli_tree selection = slc_cli_inner(tree, "selection");
+    slc_cli_print_lines(tree, "", head, N(head));
+    slc_cli_write_members(&selection, "lines", stdout, row, N(row));
+    slc_cli_print_lines(&selection, "", any, N(any));
+}
+
 bool slc_hlt1_print(const slc_hlt1_job *job)
 {
     const slc_hlt1_totals *totals = &job->totals;
@@ -179,10 +212,18 @@ bool slc_hlt1_print(const slc_hlt1_job *job)
     }
     slc_cli_put_fields(&tree, "seconds", seconds, N(seconds), totals);
     slc_cli_put(&tree, ".chain", slc_cli_sum(totals->seconds, SLC_HLT1_STAGES));
-    if (!job->options->json && job->options->truth) {
+    if (job->options->lines != NULL) {
+        put_decisions(&tree, job);
+    }
+    if (!job->options->json) {
         slc_cli_print_lines(&tree, "", lines, N(lines));
-        slc_cli_tree truth = slc_cli_inner(&tree, "truth");
-        slc_cli_write_members(&truth, "categories", stdout, category, N(category));
+        if (job->options->truth) {
+            slc_cli_tree truth = slc_cli_inner(&tree, "truth");
+            slc_cli_write_members(&truth, "categories", stdout, category, N(category));
+        }
+        if (job->options->lines != NULL) {
+            print_decisions(&tree);
+        }
         slc_cli_tree_clear(&tree);
         return true;
     }

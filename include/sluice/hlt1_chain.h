@@ -7,7 +7,7 @@
 #ifndef SLUICE_HLT1_CHAIN_H
 #define SLUICE_HLT1_CHAIN_H
 
-#include <sluice/hlt1_types.h>
+#include <sluice/hlt1_select.h>
 #include <sluice/velo_chain.h>
 
 #ifdef __cplusplus
@@ -51,8 +51,12 @@ typedef struct slc_hlt1_config {
     slc_hlt1_upstream_config upstream;
     slc_hlt1_forward_config forward;
     slc_hlt1_rest_config rest;
-    bool strict;   /* the first fault is an error (SLC_ERR_STRICT) */
-    slc_exec exec; /* of which the target counts: a chain is of one thread */
+    slc_hlt1_fit_config fit; /* whose target is exec's */
+    slc_hlt1_secondaries_config pairs;
+    const slc_hlt1_network *network; /* of TwoTrackMVA; the caller's until _close; NULL: none */
+    const slc_hlt1_lines *lines;     /* likewise; NULL: nothing is decided */
+    bool strict;                     /* the first fault is an error (SLC_ERR_STRICT) */
+    slc_exec exec;                   /* of which the target counts: a chain is of one thread */
 } slc_hlt1_config;
 SLC_API void slc_hlt1_config_default(slc_hlt1_config *config, size_t size);
 #define slc_hlt1_config_default(config) slc_hlt1_config_default(config, sizeof *(config))
@@ -70,6 +74,8 @@ typedef enum slc_hlt1_stage {
     SLC_HLT1_STAGE_FORWARD,
     SLC_HLT1_STAGE_REST, /* of the VELO's tracks without the UT */
     SLC_HLT1_STAGE_MUON, /* which tracks are muons */
+    SLC_HLT1_STAGE_FIT,
+    SLC_HLT1_STAGE_DECIDE, /* pairs, and lines */
     SLC_HLT1_STAGES
 } slc_hlt1_stage;
 
@@ -84,7 +90,11 @@ typedef struct slc_hlt1_result {
     slc_hlt1_long long_tracks;
     slc_hlt1_track_hits long_hits; /* rows of scifi */
     slc_muon_ids muons;            /* a row for each long track; none without a field of interest */
-    slc_faults faults;             /* of this batch, beyond the VELO's, which are in velo.faults */
+    slc_hlt1_fitted fitted; /* these two: a row for each long track; without tables of the transport none, */
+    slc_hlt1_particles particles;
+    slc_hlt1_secondaries secondaries; /* nor pairs, nor decisions, which need lines, too */
+    slc_velo_decisions decisions;
+    slc_faults faults; /* of this batch, beyond the VELO's, which are in velo.faults */
     double seconds[SLC_HLT1_STAGES];
 } slc_hlt1_result;
 SLC_API void slc_hlt1_result_clear(slc_hlt1_result *result);

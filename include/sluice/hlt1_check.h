@@ -58,7 +58,7 @@ typedef struct slc_hlt1_check {
     uint64_t ut_ids, ut_ids_found, scifi_ids, scifi_ids_found;
     uint64_t wrong_charges; /* of matched long tracks with p > 3 GeV */
     slc_hlt1_category_counts counts[SLC_HLT1_CATEGORIES][2];
-    slc_histogram momentum; /* (p found - p) / p of matched long tracks, p > 3 GeV */
+    slc_histogram momentum; /* (p found - p) / p of matched long tracks, p > 3 GeV; fitted where they are */
     slc_histogram momentum_of[SLC_HLT1_MOMENTUM_RANGES];
     slc_hlt1_muon_counts muons, others, ghosts;
     void *scratch;

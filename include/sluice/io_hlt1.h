@@ -5,6 +5,7 @@
 #ifndef SLUICE_IO_HLT1_H
 #define SLUICE_IO_HLT1_H
 
+#include <sluice/hlt1_select.h>
 #include <sluice/hlt1_types.h>
 
 #ifdef __cplusplus
@@ -19,6 +20,12 @@ extern "C" {
 SLC_API slc_status slc_io_hlt1_geometry_open(const char *folder, slc_hlt1_geometry **geometry,
                                              slc_error *error);
 SLC_API void slc_io_hlt1_geometry_close(slc_hlt1_geometry *geometry);
+
+/* Lines from JSON (docs/formats/hlt1-lines.md), and the network of TwoTrackMVA as LHCb has it
+ * (two_track_mva_model.json). SLC_ERR_FORMAT, with line and column, for what is none; the output is then as
+ * it was. */
+SLC_API slc_status slc_io_hlt1_lines_read(const char *path, slc_hlt1_lines *lines, slc_error *error);
+SLC_API slc_status slc_io_hlt1_network_read(const char *path, slc_hlt1_network *network, slc_error *error);
 
 #ifdef __cplusplus
 }

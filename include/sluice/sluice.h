@@ -13,6 +13,7 @@
 #include <sluice/hlt1_chain.h>
 #include <sluice/hlt1_check.h>
 #include <sluice/hlt1_fit.h>
+#include <sluice/hlt1_select.h>
 #include <sluice/hlt1_types.h>
 #include <sluice/image_label.h>
 #include <sluice/image_mask.h>

@@ -4,8 +4,11 @@
 #include "base/config.h"
 #include "hlt1/hlt1_banks.h"
 #include "hlt1/hlt1_config.h"
+#include "hlt1/hlt1_fitter.h"
 #include "hlt1/hlt1_forward.h"
+#include "hlt1/hlt1_secondaries.h"
 #include "hlt1/hlt1_upstream.h"
+#include "lhcb/lhcb_identity.h"
 #include "muon/muon_decode.h"
 #include "muon/muon_identify.h"
 #include "scifi/scifi_decode.h"
@@ -26,7 +29,10 @@ struct slc_hlt1_chain {
     slc_hlt1_forward_track *found;
     uint8_t *used; /* hits of the SciFi, behind them tracks of the VELO */
     size_t found_capacity, used_capacity;
-    slc_hlt1_banks banks; /* of the event at hand */
+    slc_hlt1_banks banks;    /* of the event at hand */
+    slc_hlt1_fitter *fitter; /* NULL without tables of the transport */
+    slc_lhcb_events events;  /* of the batch, where a line has a prescale */
+    bool prescaled;
 };
 
 /* ---- opening ------------------------------------------------------------------------------------ */
@@ -47,6 +53,24 @@ static slc_status open_velo(slc_hlt1_chain *chain, slc_error *error)
     velo.fit.beam_x_mm = chain->geometry->beam_x_mm;
     velo.fit.beam_y_mm = chain->geometry->beam_y_mm;
     return slc_velo_chain_open(&velo, chain->geometry->velo, &chain->velo, error);
+}
+
+static slc_status open_fit(slc_hlt1_chain *chain, slc_error *error)
+{
+    const slc_hlt1_lines *lines = chain->config.lines;
+    for (uint32_t k = 0; lines != NULL && k < lines->n_lines; k++) {
+        chain->prescaled |= lines->lines[k].prescale < 1;
+    }
+    if (chain->geometry->transport == NULL) {
+        return lines == NULL
+                   ? SLC_OK
+                   : slc_fail(error, SLC_ERR_USAGE,
+                              "lines need fitted tracks, and the geometry has no tables for the fit "
+                              "(kalman_FT6x2)");
+    }
+    chain->config.fit.target = chain->config.exec.target;
+    return slc_hlt1_fitter_open(&chain->config.fit, chain->geometry->transport, chain->geometry->beam_x_mm,
+                                chain->geometry->beam_y_mm, &chain->fitter, error);
 }
 
 slc_status slc_hlt1_chain_open(const slc_hlt1_config *given, const slc_hlt1_geometry *geometry,
@@ -73,6 +97,7 @@ slc_status slc_hlt1_chain_open(const slc_hlt1_config *given, const slc_hlt1_geom
                  ? slc_fail(error, SLC_ERR_MEMORY, "no memory for an HLT1 chain")
                  : slc_muon_decoder_open(geometry->muon, &opened->muon, error);
     status = status == SLC_OK ? open_velo(opened, error) : status;
+    status = status == SLC_OK ? open_fit(opened, error) : status;
     opened->config.velo = NULL; /* the caller's */
     opened->config.exec.device = NULL;
     if (status != SLC_OK) {
@@ -90,6 +115,8 @@ void slc_hlt1_chain_close(slc_hlt1_chain *chain)
         slc_ut_decoder_close(chain->ut);
         slc_scifi_decoder_close(chain->scifi);
         slc_muon_decoder_close(chain->muon);
+        slc_hlt1_fitter_close(chain->fitter);
+        slc_columns_clear(&slc_lhcb_events_schema, &chain->events);
         free(chain->found);
         free(chain->used);
         free(chain);
@@ -168,6 +195,11 @@ slc_status slc_hlt1_chain_reserve(slc_hlt1_chain *chain, const slc_batch *batch,
         {&slc_hlt1_long_schema, &result->long_tracks, tracks},
         {&slc_hlt1_track_hits_schema, &result->long_hits, (size_t)SLC_SCIFI_LAYERS * tracks},
         {&slc_muon_ids_schema, &result->muons, tracks},
+        {&slc_hlt1_fitted_schema, &result->fitted, tracks},
+        {&slc_hlt1_particles_schema, &result->particles, tracks},
+        {&slc_hlt1_secondaries_schema, &result->secondaries, (size_t)SLC_HLT1_MAX_SECONDARIES * events},
+        {&slc_velo_decisions_schema, &result->decisions, events},
+        {&slc_lhcb_events_schema, &chain->events, chain->prescaled ? events : 0},
     };
     for (size_t i = 0; i < sizeof rooms / sizeof *rooms && status == SLC_OK; i++) {
         status = slc_columns_reserve(rooms[i].schema, rooms[i].collection, rooms[i].rows, events);
@@ -190,6 +222,10 @@ static void reset(slc_hlt1_result *result)
     slc_columns_reset(&result->long_tracks);
     slc_columns_reset(&result->long_hits);
     slc_columns_reset(&result->muons);
+    slc_columns_reset(&result->fitted);
+    slc_columns_reset(&result->particles);
+    slc_columns_reset(&result->secondaries);
+    slc_columns_reset(&result->decisions);
     slc_faults_reset(&result->faults);
     memset(result->seconds, 0, sizeof result->seconds);
 }
@@ -227,6 +263,69 @@ static void identify(slc_hlt1_chain *chain, uint32_t e, size_t first, slc_hlt1_r
     result->seconds[SLC_HLT1_STAGE_MUON] += slc_clock_seconds() - began;
 }
 
+/* From long tracks to fitted ones. */
+static void fit(slc_hlt1_chain *chain, uint64_t number, uint32_t e, slc_hlt1_result *result)
+{
+    if (chain->fitter == NULL) {
+        slc_columns_end_event(&result->fitted);
+        return;
+    }
+    const slc_hlt1_fit_event event = {.event = e,
+                                      .scifi_geometry = chain->geometry->scifi,
+                                      .velo_hits = &result->velo.hits,
+                                      .velo_tracks = &result->velo.tracks,
+                                      .velo_track_hits = &result->velo.track_hits,
+                                      .beam = &result->velo.beam,
+                                      .ut = &result->ut,
+                                      .scifi = &result->scifi,
+                                      .upstream = &result->upstream,
+                                      .upstream_hits = &result->upstream_hits,
+                                      .long_tracks = &result->long_tracks,
+                                      .long_hits = &result->long_hits};
+    const size_t first = result->fitted.head.size;
+    slc_hlt1_fitter_run(chain->fitter, &event, &result->fitted);
+    for (size_t t = first; t < result->fitted.head.size; t++) {
+        if (result->fitted.n_dof[t] == 0) {
+            slc_faults_add(&result->faults, SLC_FAULT_HLT1_FIT, number, -1, 0);
+        }
+    }
+}
+
+/* From fitted tracks to what the lines say. */
+static void decide(slc_hlt1_chain *chain, uint64_t number, uint32_t e, slc_hlt1_result *result)
+{
+    const slc_hlt1_found found = {.fitted = &result->fitted,
+                                  .primaries = &result->velo.primaries,
+                                  .muons = chain->geometry->muon->has_field_of_interest ? &result->muons
+                                                                                        : NULL,
+                                  .event = e};
+    slc_hlt1_particles_run(&found, &result->particles);
+    const bool more = slc_hlt1_secondaries_run(&chain->config.pairs, chain->config.network, &found,
+                                               &result->particles, &result->secondaries);
+    if (more) {
+        slc_faults_add(&result->faults, SLC_FAULT_HLT1_PAIRS, number, -1, 0);
+    }
+    if (chain->config.lines == NULL) {
+        slc_columns_end_event(&result->decisions);
+        return;
+    }
+    const uint64_t key = chain->prescaled ? slc_hlt1_event_key(chain->events.run[e], chain->events.event[e])
+                                          : 0;
+    slc_hlt1_lines_run(chain->config.lines, &found, &result->particles, &result->secondaries, key, more,
+                       &result->decisions);
+}
+
+/* Fit and decisions with their times. */
+static void judge(slc_hlt1_chain *chain, uint64_t number, uint32_t e, slc_hlt1_result *result)
+{
+    const double began = slc_clock_seconds();
+    fit(chain, number, e, result);
+    const double fitted = slc_clock_seconds();
+    decide(chain, number, e, result);
+    result->seconds[SLC_HLT1_STAGE_FIT] += fitted - began;
+    result->seconds[SLC_HLT1_STAGE_DECIDE] += slc_clock_seconds() - fitted;
+}
+
 static void search(slc_hlt1_chain *chain, uint32_t e, slc_hlt1_result *result)
 {
     slc_hlt1_event event;
@@ -261,6 +360,9 @@ slc_status slc_hlt1_chain_run(slc_hlt1_chain *chain, const slc_batch *batch, slc
     if (status != SLC_OK) {
         return status;
     }
+    if (chain->prescaled && slc_lhcb_identity_run(batch, 0, &chain->events, error) != SLC_OK) {
+        return SLC_ERR_CAPACITY;
+    }
     double now = slc_clock_seconds();
     result->seconds[SLC_HLT1_STAGE_VELO] = now - began;
     for (uint32_t e = 0; e < batch->n_events; e++) {
@@ -269,6 +371,7 @@ slc_status slc_hlt1_chain_run(slc_hlt1_chain *chain, const slc_batch *batch, slc
         now = slc_clock_seconds();
         result->seconds[SLC_HLT1_STAGE_HITS] += now - began;
         search(chain, e, result);
+        judge(chain, batch->first_event + e, e, result);
     }
     if (chain->config.strict && slc_faults_total(&result->faults) > 0) {
         const slc_fault *first = &result->faults.kept[0];
@@ -295,6 +398,10 @@ static const struct result_part {
     {"long_tracks", &slc_hlt1_long_schema, offsetof(slc_hlt1_result, long_tracks)},
     {"long_hits", &slc_hlt1_track_hits_schema, offsetof(slc_hlt1_result, long_hits)},
     {"muons", &slc_muon_ids_schema, offsetof(slc_hlt1_result, muons)},
+    {"fitted_tracks", &slc_hlt1_fitted_schema, offsetof(slc_hlt1_result, fitted)},
+    {"particles", &slc_hlt1_particles_schema, offsetof(slc_hlt1_result, particles)},
+    {"secondaries", &slc_hlt1_secondaries_schema, offsetof(slc_hlt1_result, secondaries)},
+    {"decisions", &slc_velo_decisions_schema, offsetof(slc_hlt1_result, decisions)},
 };
 enum { N_PARTS = sizeof parts / sizeof *parts };
 

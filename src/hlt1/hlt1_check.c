@@ -419,9 +419,11 @@ static void check_long(context *c)
             add_upstream(c, tracks->upstream_track[i], &t);
         }
         add_scifi(c, i, &t);
+        const slc_hlt1_fitted *fitted = &c->result->fitted;
+        const bool has_fit = fitted->head.size == tracks->head.size && fitted->n_dof[i] > 0;
+        const float q_over_p = has_fit ? fitted->q_over_p[i] : tracks->q_over_p[i];
         uint32_t particle = 0;
-        const bool ghost = match_track(c, &t, &tracks->q_over_p[i], &particle),
-                   trigger = is_trigger_track(c, i);
+        const bool ghost = match_track(c, &t, &q_over_p, &particle), trigger = is_trigger_track(c, i);
         count_muon(c, i, ghost ? 0 : c->truth->particles.pid[c->first + particle]);
         c->check->long_tracks++;
         c->check->long_ghosts += ghost;

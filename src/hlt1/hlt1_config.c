@@ -26,6 +26,8 @@ static void hlt1_config_default(slc_hlt1_config *config)
                                           .max_ut_distance_mm = 2.0f,
                                           .min_ut_layers = 2,
                                           .min_hits = 10};
+    slc_hlt1_fit_config_default(&config->fit);
+    slc_hlt1_secondaries_config_default(&config->pairs);
 }
 SLC_CONFIG_DEFAULT(slc_hlt1_config, hlt1_config_default)
 

@@ -42,5 +42,8 @@ static const slc_fault_kind fault_kinds[] = {
     {SLC_FAULT_HLT1_UPSTREAM, "hlt1_upstream",
      "more upstream tracks than an event may have; the others were not kept", NULL},
     {SLC_FAULT_HLT1_CROWDED, "hlt1_crowded", "too many hits in a layer; no tracks beyond the VELO", NULL},
+    {SLC_FAULT_HLT1_PAIRS, "hlt1_pairs",
+     "more pairs of tracks than an event may keep; those of the last tracks were not looked for", NULL},
+    {SLC_FAULT_HLT1_FIT, "hlt1_fit", "long track that turns round in the field; it has no fit", NULL},
 };
 SLC_FAULTS_REGISTER(fault_kinds)
