@@ -29,7 +29,7 @@ for name, low, ghosts in (("one.json", dict(velo_ut=52, velo_ut_p5=71.5, long=53
         assert c["reconstructible"] == n[k], (name, k, c)
         assert 100 * c["efficiency"] >= least, (name, k, c)
     assert truth["ghost_rate"] <= ghosts[0] and truth["trigger_ghost_rate"] <= ghosts[1], (name, truth["ghost_rate"], truth["trigger_ghost_rate"])
-    assert 0 < truth["momentum"]["sigma68"] < .0085 and abs(truth["momentum"]["median"]) < .002, (name, truth["momentum"])
+    assert 0 < truth["momentum"]["sigma68"] < .006 and abs(truth["momentum"]["median"]) < .001, (name, truth["momentum"])
 PYTHON
 for how in "--threads 2 --batch 3" "--threads 2 --batch 1" "--threads 1 --batch 10"; do
     run hlt1 "$ten" --geometry "$folder" --truth --json -q $how
@@ -47,6 +47,22 @@ run hlt1 "$ten" --geometry "$folder" --json -q --settings full --threads 2 --bat
 equal "checksum, full" "$(key out "o['checksum']")" "$(key full.json "o['checksum']")"
 python3 numbers.py || fail "efficiencies"
 equal "rows in the file" "$(h5dump -H -d /long_tracks/q_over_p one.h5 | grep -o 'SIMPLE { ( [0-9]*' | grep -o '[0-9]*')" "$(key one.json "sum(o['long_tracks'])")"
+
+# Lines: as Allen decides on these events; the fit's momentum; what is wrong with a file of lines.
+run hlt1 "$ten" --geometry "$folder" --truth --json -q --lines "$source/docs/examples/hlt1-lines.json" -o lines.h5
+want 0
+equal "decisions" "$(key out "[(l['name'], l['accepted']) for l in o['selection']['lines'][:5]]")" "[('TrackMVA', 0), ('TwoTrackMVA', 1), ('TrackMuonMVA', 0), ('SingleHighPtMuon', 0), ('LowPtMuon', 1)]"
+equal "momentum" "$(key out "o['truth']['momentum']['sigma68'] < .006, abs(o['truth']['momentum']['median']) < .001")" "(True, True)"
+equal "bias in ranges" "$(key out "max(abs(r['median']) for r in o['truth']['momentum']['ranges'][:4]) < .001")" "True"
+equal "rows of decisions" "$(h5dump -H -d /decisions/lines lines.h5 | grep -o 'SIMPLE { ( [0-9]*' | grep -o '[0-9]*')" "10"
+equal "pairs" "$(key out "sum(o['secondaries']) > 50")" "True"
+cp out lines.json
+run hlt1 "$ten" --geometry "$folder" --json -q --threads 2 --batch 3 --lines "$source/docs/examples/hlt1-lines.json"
+equal "checksum of decisions" "$(key out "o['checksum']")" "$(key lines.json "o['checksum']")"
+echo '{"lines": [{"name": "a", "tracks": {"pt": [1, 2]}}]}' >wrong.json
+run hlt1 "$ten" --geometry "$folder" -q --lines wrong.json
+want 1
+grep -q "wrong.json: line 1, column 37: unknown quantity 'pt'" err || fail "what is wrong was not told: $(cat err)"
 
 # A bank of the UT with a count beyond its end, and one of the SciFi of an unknown version: they alone are lost.
 python3 - "$ten" <<'PYTHON' || fail "no damage made"
