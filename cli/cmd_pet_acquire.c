@@ -62,6 +62,7 @@ static const slc_cli_option table[] = {
     {"threads", 0, COUNT(slc_pet_run_options, threads, 0, 64), "N",
      "of the live chain; 0: one for each processor"},
     {"progress", 0, FLAG(O, progress), NULL, "a line of numbers each second, though nobody is watching"},
+    SLC_CLI_SERVE(slc_pet_run_options, serve),
     {"tolerate-loss", 0, FLAG(O, tolerate_loss), NULL,
      "exit status 0 also if more than 0.1 % of the frames are lost or foreign"},
     {"json", 0, FLAG(O, json), NULL, "print one JSON object instead of a table"},
@@ -354,6 +355,12 @@ static void on_resumes(void *context, const slc_daq_pet_resumed *from)
     }
 }
 
+static void on_sample(void *context, const slc_pet_frame *frames, size_t n)
+{
+    const slc_pet_acquire_job *job = context;
+    slc_live_pet_frames(job->run.page_pet, frames, n);
+}
+
 static int process(slc_pet_acquire_job *job)
 {
     const slc_pet_acquire_options *o = job->options;
@@ -375,6 +382,7 @@ static int process(slc_pet_acquire_job *job)
     job->config.note = on_note;
     job->config.listening = on_listening;
     job->config.live = slc_pet_acquire_live;
+    job->config.sample = job->run.page_pet != NULL ? on_sample : NULL;
     job->config.tell = slc_pet_acquire_tell;
     job->config.stop = slc_cli_stop;
     const slc_status status = slc_daq_pet_acquire(&job->config, &job->counts, &job->error);
@@ -418,7 +426,12 @@ static int act(const slc_cli_call *call)
     slc_daq_pet_config_default(&job->config);
     int status = choose(job);
     status = status == SLC_CLI_GO_ON ? check_files(job->options) : status;
+    if (status == SLC_CLI_GO_ON) {
+        status = slc_pet_page_open(call, &job->options->run, &job->run, job->config.chain != NULL);
+    }
     status = status == SLC_CLI_GO_ON ? process(job) : status;
+    const slc_live_pet_state end = slc_pet_acquire_state(job, &job->counts);
+    slc_pet_page_close(&job->run, &job->options->run.serve, &end, status);
     let_go(job);
     slc_pet_run_outputs_abandon(&job->run);
     slc_pet_format_clear(&job->words);

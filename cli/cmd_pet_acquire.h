@@ -65,6 +65,8 @@ bool slc_pet_acquire_finish(slc_pet_acquire_job *job);
 
 /* ---- cmd_pet_acquire_print.c ------------------------------------------------------------------- */
 
+/* What the page shows. */
+slc_live_pet_state slc_pet_acquire_state(const slc_pet_acquire_job *job, const slc_daq_pet_counts *counts);
 /* A line of numbers about the last second, and what else a person should know now. */
 bool slc_pet_acquire_tell(void *job, const slc_daq_pet_counts *counts);
 void slc_pet_acquire_wipe(slc_pet_acquire_job *job);

@@ -31,6 +31,7 @@ bool slc_pet_acquire_live(void *context, const slc_pet_batch *batch)
 {
     slc_pet_acquire_job *job = context;
     slc_faults_merge(&job->run.faults, &batch->result->faults);
+    slc_pet_page_take(&job->run, batch);
     if (!atomic_load(&job->live_failed)) {
         take(job, batch);
     }

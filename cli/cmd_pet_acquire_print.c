@@ -70,9 +70,19 @@ static void tell_ending(slc_pet_acquire_job *job, const slc_daq_pet_counts *c)
     }
 }
 
+slc_live_pet_state slc_pet_acquire_state(const slc_pet_acquire_job *job, const slc_daq_pet_counts *counts)
+{
+    return (slc_live_pet_state){.daq = counts,
+                                .sequence = job->config.raw.payload.sequence_bytes > 0,
+                                .chain = job->config.chain != NULL ? &counts->chain : NULL,
+                                .output = job->config.output};
+}
+
 bool slc_pet_acquire_tell(void *context, const slc_daq_pet_counts *counts)
 {
     slc_pet_acquire_job *job = context;
+    const slc_live_pet_state now = slc_pet_acquire_state(job, counts);
+    slc_pet_page_tick(&job->run, &now, counts->ending);
     if (atomic_load(&job->failures) > job->told_failures) {
         slc_pet_acquire_wipe(job);
         slc_pet_acquire_tell_failures(job);

@@ -36,6 +36,7 @@ static const slc_cli_option table[] = {
     {"threads", 0, COUNT(slc_pet_run_options, threads, 0, 64), "N",
      "0: one for each processor; results do not depend on it"},
     {"json", 0, FLAG(slc_pet_run_options, json), NULL, "print one JSON object instead of a table"},
+    SLC_CLI_SERVE(O, serve),
     {"quiet", 'q', FLAG(O, quiet), NULL, "print nothing but errors and what was lost"},
 };
 #undef O
@@ -219,6 +220,12 @@ static slc_status take_all(slc_pet_run_job *job)
     slc_status status;
     while ((status = slc_flow_next(job->flow, &item, &job->error)) == SLC_OK) {
         status = take(job, item->result);
+        slc_pet_page_take(job, item->result);
+        slc_live_pet_frames(job->page_pet, ((const slc_pet_batch *)item->result)->frames,
+                            ((const slc_pet_batch *)item->result)->n);
+        slc_pet_page_tick(job,
+                          &(slc_live_pet_state){.chain = &job->totals, .frames = job->totals.convert.frames},
+                          slc_cli_interrupted());
         slc_flow_release(job->flow, item);
         if (status != SLC_OK) {
             return status;
@@ -370,9 +377,11 @@ static int act(const slc_cli_call *call)
     if (status == SLC_CLI_GO_ON) {
         status = slc_pet_factors_of_words(COMMAND, &o->factors, &job->tables, &job->factors);
     }
-    if (status == SLC_CLI_GO_ON) {
-        status = process(job);
-    }
+    status = status == SLC_CLI_GO_ON ? slc_pet_page_open(call, o, job, true) : status;
+    status = status == SLC_CLI_GO_ON ? process(job) : status;
+    slc_pet_page_close(job, &o->serve,
+                       &(slc_live_pet_state){.chain = &job->totals, .frames = job->totals.convert.frames},
+                       status);
     clear(job);
     slc_pet_format_clear(&o->frames);
     return status;

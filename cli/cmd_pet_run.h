@@ -5,11 +5,13 @@
  * cmd_pet_run_output.c   what is written
  * cmd_pet_run_randoms.c  randoms of each pair, and what can only be written once they are known
  * cmd_pet_run_print.c    what is told
+ * cmd_pet_run_page.c     the live page, of an acquisition, too
  */
 #ifndef SLUICE_CMD_PET_RUN_H
 #define SLUICE_CMD_PET_RUN_H
 
 #include "cli_results.h"
+#include "cli_serve.h"
 #include "cli_tree.h"
 #include "cmd_pet_factors.h"
 #include "cmd_pet_measured.h"
@@ -33,6 +35,7 @@ typedef struct slc_pet_run_options {
     double rotate_ns;      /* not of an acquisition, which has these for raw data */
     int randoms;           /* slc_pet_run_randoms */
     const char *randoms_sinogram, *crystal_rates;
+    slc_cli_serve serve;
     bool series, prompts, rebin, subtract, paralysable, tolerate_loss, json, quiet;
 } slc_pet_run_options;
 
@@ -176,6 +179,8 @@ typedef struct slc_pet_run_job {
     uint64_t sinogram_in, sinogram_outside;
     uint64_t delayeds; /* pairs, those of groups too */
     slc_cli_progress progress;
+    slc_live *page; /* NULL without --serve */
+    slc_live_pet *page_pet;
     bool ended, partial;          /* the last windows were closed; a signal came before that */
     slc_cli_kept kept;            /* outputs that were completed */
     bool failed;                  /* an output, or an input */
@@ -189,6 +194,17 @@ typedef struct slc_pet_run_job {
     uint32_t n_failures;
     slc_error error;
 } slc_pet_run_job;
+
+/* ---- cmd_pet_run_page.c ------------------------------------------------------------------------ */
+
+/* --serve: SLC_CLI_GO_ON, or an exit status. */
+int slc_pet_page_open(const slc_cli_call *call, const slc_pet_run_options *options, slc_pet_run_job *job,
+                      bool chain);
+void slc_pet_page_take(slc_pet_run_job *job, const slc_pet_batch *batch);
+/* Publishes where it is time, and in any case what it ended with. */
+void slc_pet_page_tick(slc_pet_run_job *job, const slc_live_pet_state *now, bool ending);
+void slc_pet_page_close(slc_pet_run_job *job, const slc_cli_serve *options, const slc_live_pet_state *now,
+                        int status);
 
 /* ---- cmd_pet_run.c ----------------------------------------------------------------------------- */
 

@@ -73,6 +73,9 @@ typedef struct slc_daq_pet_config {
     /* Called in the caller's thread with a line on a connection: that it is there, has ended, is broken. May
      * be NULL. */
     void (*note)(void *context, const char *text);
+    /* Called in the writer's thread with frames as they come, those of repeated and foreign datagrams left
+     * out; must be quick. May be NULL. */
+    void (*sample)(void *context, const slc_pet_frame *frames, size_t n);
 } slc_daq_pet_config;
 SLC_API void slc_daq_pet_config_default(slc_daq_pet_config *config);
 

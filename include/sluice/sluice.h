@@ -31,6 +31,7 @@
 #include <sluice/io_pixel.h>
 #include <sluice/lhcb.h>
 #include <sluice/live.h>
+#include <sluice/live_pet.h>
 #include <sluice/live_velo.h>
 #include <sluice/muon_types.h>
 #include <sluice/pet_calibrate.h>

@@ -74,6 +74,10 @@ void slc_daq_pet_writer_close(slc_daq_pet_writer *w)
 
 static void push(slc_daq_pet_writer *w)
 {
+    const slc_daq_pet_config *config = w->a->config;
+    for (size_t i = 0; config->sample != NULL && i < w->n_pieces; i++) {
+        config->sample(config->context, (const slc_pet_frame *)w->piece[i].frames, w->piece[i].n);
+    }
     if (w->a->live != NULL && w->n_pieces > 0) {
         slc_daq_pet_live_push(w->a->live, w->piece, w->n_pieces, w->a->raw == NULL, &w->counts);
     }

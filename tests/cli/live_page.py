@@ -1,7 +1,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The live page in a browser: its numbers are those that the runs end with. live_page.py SLUICE SOURCE [FOLDER for pictures]"""
 import json
+import re
 import signal
+import socket
 import subprocess
 import sys
 import threading
@@ -83,7 +85,45 @@ def velo(browser):
     holds("that it is gone", browser.wait("document.getElementById('state').textContent.includes('page is gone')"))
 
 
+def pet(browser):
+    """An acquisition over loopback with a flood map, and a signal with silent clients there: all is in the file."""
+    scene = ["--flood-side", "32", "--seconds", "2", "--rate", "5e4", "--sequence"]
+    subprocess.run([sluice, "simulate", "pet", "-q", *scene[:2], "--write-tables", "t.h5", "--seconds", "0.01", "-o", "t.raw"], check=True)
+    run = Run(sluice, "pet", "acquire", "--listen", "127.0.0.1:0", "--sequence", "0:8", "-o", "p.raw", "--tables", "t.h5", "--coincidences", "p.csv",
+              "--delayed", "100ns", "--json", "--serve-hold")
+    browser.open(run.url)
+    while not any("listening at" in line for line in run.err):
+        time.sleep(0.02)
+    address = next(line.split()[-1] for line in run.err if "listening at" in line)
+    told = subprocess.run([sluice, "simulate", "pet", *scene, "--send", address], check=True, stderr=subprocess.PIPE, text=True).stderr
+    sent = int(re.search(r"sent (\d+) frames", told)[1])
+    browser.wait("document.querySelectorAll('figure.map canvas[aria-label*=\"at most\"]').length === 2")
+    browser.wait(f"[].concat(...document.querySelectorAll('[data-metric=sluice_pet_frames_total]'))[0].textContent.replace(/\\D/g, '') === '{sent}'")
+    usable(browser)
+    equal("modules with rows", browser.run("document.querySelectorAll('tbody tr').length"), 20)
+    take(browser, "pet", whole=True, width=1400)
+    take(browser, "pet-dark", whole=True, width=1400, dark=True)
+    take(browser, "pet-phone", whole=True, width=390, height=844, mobile=True)
+    shown = dom(browser)
+    clients = [socket.create_connection(("127.0.0.1", run.port)) for _ in range(60)]
+    for c in clients[::2]:
+        c.sendall(b"GET /status.js")
+    code = run.end(signal.SIGTERM)
+    final = json.loads(run.out)
+    equal("a signal with open, silent and half-open connections", (code, final["lost"], final["live"]["complete"]), (0, 0, True))
+    equal("numbers", [shown["sluice_pet_" + k] for k in ("frames_total", "datagrams_total", "kernel_drops_total", "ring_drops_total", "files_total")],
+          [sent, final["datagrams"], final["kernel_drops"], final["ring_drops"], 1])
+    equal("of the modules", [shown["sluice_pet_module_frames_total"], shown["sluice_pet_lost_datagrams_total"]],
+          [[m["frames"] for m in final["modules"]], [0] * 20])
+    info = json.loads(subprocess.run([sluice, "pet", "run", "p.raw", "--tables", "t.h5", "--delayed", "100ns", "--json"], check=True, stdout=subprocess.PIPE).stdout)
+    equal("the raw file is complete", (info["convert"]["frames"], info["checksum"]), (sent, final["live"]["checksum"]))
+    equal("what the browser complained of", browser.wrong(), [])
+    for c in clients:
+        c.close()
+
+
 with Browser() as browser:
     browser.look()
     velo(browser)
+    pet(browser)
 print(f"{live_run.compared} comparisons")

@@ -212,7 +212,7 @@ const page = (() => {
     const told = document.getElementById("told");
     status.told.forEach((t, i) => say(make("told/" + i, told, "p"), t.text + (t.count > 1 ? ` (${picture.number(t.count)} times)` : "")));
   }
-  const isAny = (s) => s.told.length > 0 || s.values.some(isAlarm) || s.texts.some(isAlarm);
+  const isAny = (s) => s.state === "failed" || s.values.some(isAlarm) || s.texts.some(isAlarm);
 
   function complain(text) {
     say(document.getElementById("state"), text);
