@@ -8,6 +8,7 @@
 #include "cli_options.h"
 #include "cli_part.h"
 #include "cli_results.h"
+#include "cli_serve.h"
 #include "cli_talk.h"
 
 #include <sluice/sluice.h>
@@ -21,6 +22,7 @@ typedef struct slc_cluster_options {
     uint32_t features;
     int duplicates, algorithm, time_unit, trigger;
     slc_cli_part part;
+    slc_cli_serve serve;
     bool json, quiet, column_phase, nexus, chip_column, within_chip;
 } slc_cluster_options;
 enum { SLC_CLUSTER_MAX_OPEN = 1 << 20 }; /* unless --max-open says otherwise */
@@ -121,6 +123,8 @@ typedef struct slc_cluster_job {
     bool partial;            /* a signal ended it */
     slc_cli_kept kept;       /* outputs */
     slc_cli_progress progress;
+    slc_live *page; /* NULL without --serve */
+    slc_live_pixel *page_pixel;
     uint64_t pixels; /* that were read, for the progress */
     slc_error error;
 } slc_cluster_job;
@@ -134,6 +138,13 @@ slc_status slc_cluster_choose(void *job, const slc_io_pixels_info *about, slc_fl
                               slc_error *error);
 /* Opens the outputs, with columns for what the first input has, unless they are open. */
 bool slc_cluster_job_begin(slc_cluster_job *job, const slc_io_pixels_info *about);
+
+/* --serve: SLC_CLI_GO_ON, or an exit status; what was found; publishes where it is time; what it ended with.
+ */
+int slc_cluster_page_open(slc_cluster_job *job, const slc_cli_call *call);
+void slc_cluster_page_take(slc_cluster_job *job, const slc_flow_item *item);
+void slc_cluster_page_tick(slc_cluster_job *job, const slc_flow_item *item);
+void slc_cluster_page_close(slc_cluster_job *job, int status);
 
 /* An input over the network is the only one, and comes in pieces; else SLC_CLI_GO_ON. */
 int slc_cluster_choose_live(slc_cluster_job *job, const slc_cli_command *command);

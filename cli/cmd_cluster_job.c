@@ -300,6 +300,7 @@ static bool take(slc_cluster_job *job, const slc_flow_item *item)
     }
     done->counts = result->counts;
     done->totals = result->totals;
+    slc_cluster_page_take(job, item);
     if (job->labels != NULL &&
         (slc_cluster_labels_write(job, item, time_factor(job, &result->about)) != SLC_OK ||
          slc_cluster_labels_flush(job) != SLC_OK)) {
@@ -354,8 +355,9 @@ bool slc_cluster_job_run(slc_cluster_job *job)
     slc_status status;
     bool ended = false; /* a signal came, and what was read is good */
     while (!ended && (status = slc_flow_next(job->flow, &item, &job->error)) == SLC_OK) {
+        slc_cluster_page_tick(job, item);
         if (item == NULL) {
-            if (!wait_more(job)) {
+            if (job->is_live && !wait_more(job)) {
                 return false;
             }
             continue;

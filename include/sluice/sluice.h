@@ -32,6 +32,7 @@
 #include <sluice/lhcb.h>
 #include <sluice/live.h>
 #include <sluice/live_pet.h>
+#include <sluice/live_pixel.h>
 #include <sluice/live_velo.h>
 #include <sluice/muon_types.h>
 #include <sluice/pet_calibrate.h>

@@ -1,9 +1,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The live page in a browser: its numbers are those that the runs end with. live_page.py SLUICE SOURCE [FOLDER for pictures]"""
 import json
+import random
 import re
 import signal
 import socket
+import struct
 import subprocess
 import sys
 import threading
@@ -122,8 +124,44 @@ def pet(browser):
         c.close()
 
 
+def tpx3(n):
+    """Chunks of Timepix3: a spot that drifts over the chip, with clusters of up to nine pixels."""
+    dice, tick, out, words = random.Random(4), 1 << 20, b"", []
+    for i in range(n):
+        tick += dice.randrange(4000)
+        x, y = int(dice.gauss(60 + 130 * i / n, 25)) % 250, int(dice.gauss(128, 30)) % 250
+        for k in range(dice.randrange(1, 10)):
+            px, py, clock = x + k % 3, y + k // 3, -(-tick // 16)
+            address = (px >> 1) << 9 | (py >> 2) << 3 | (px & 1) << 2 | py & 3
+            words.append(0xB << 60 | address << 44 | (clock & 0x3FFF) << 30 | dice.randrange(20, 200) << 20 | (16 * clock - tick) << 16 | clock >> 14 & 0xFFFF)
+        if len(words) > 500:
+            out += struct.pack("<4sBBH", b"TPX3", 0, 0, 8 * len(words)) + struct.pack("<%dQ" % len(words), *words)
+            words = []
+    return out
+
+
+def timepix(browser):
+    data, go = tpx3(20000), threading.Event()
+    with open("a.tpx3", "wb") as out:
+        out.write(data)
+    half = len(data) // 2
+    run = Run(sluice, "cluster", "-", "--json", "--serve-hold", feed=[(data[:half], 1.2), (data[half:], go)])
+    browser.open(run.url)
+    browser.wait("document.querySelectorAll('figure.map canvas[aria-label*=\"at most\"]').length === 3")
+    usable(browser)
+    take(browser, "timepix", whole=True, width=1400)
+    take(browser, "timepix-dark", whole=True, width=1400, dark=True)
+    go.set()
+    shown, code = end_in_page(browser, run)
+    final = json.loads(subprocess.run([sluice, "cluster", "a.tpx3", "--json"], check=True, stdout=subprocess.PIPE).stdout)
+    equal("its end", code, 0)
+    equal("numbers", [shown["sluice_pixel_" + k] for k in ("pixels_total", "clusters_total", "damaged_total", "outside_total")],
+          [final["inputs"][0]["pixels"], final["inputs"][0]["clusters"], 0, 0])
+
+
 with Browser() as browser:
     browser.look()
     velo(browser)
     pet(browser)
+    timepix(browser)
 print(f"{live_run.compared} comparisons")

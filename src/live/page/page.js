@@ -178,7 +178,7 @@ const page = (() => {
     const main = document.querySelector("main");
     for (const [name, g] of arrange(status)) {
       const key = "g/" + name, section = make(key, main, "section");
-      if (g.values.length + g.texts.length > 4 || g.plots.length > 1) section.className = "wide";
+      if (g.values.length + g.texts.length > 4 || g.plots.length + g.maps.length > 1) section.className = "wide";
       say(make(key + "/h", section, "h2"), name);
       const tiles = make(key + "/tiles", section, "dl", { className: "tiles" });
       for (const v of g.values) tile(`${key}/v/${v.title}`, tiles, v, picture.number(v.value) + unitOf(v));
