@@ -52,6 +52,7 @@ def make():
     tiff("pixels.tif", (4, 1), (4, 1), 1, "ImageJ=1.53t\nimages=1\nunit=pixel\n")
     tiff("ome.tif", (72, 1), (72, 1), 2, ome('PhysicalSizeX="0.65" PhysicalSizeXUnit="%s" PhysicalSizeY="650" PhysicalSizeYUnit="nm"' % micro), 3)
     tiff("plain.tif", None, None, None, ome('PhysicalSizeX="1.5" PhysicalSizeY="1.5"'))
+    tiff("reference.tif", None, None, None, ome('PhysicalSizeX="1.5" PhysicalSizeXUnit="&#181;m" PhysicalSizeY="15000" PhysicalSizeYUnit="&#xC5;"'))
     tiff("half.tif", (72, 1), (72, 1), 2, ome('PhysicalSizeX="1.5"'))
     tiff("wild.tif", (72, 1), (72, 1), 2, ome('PhysicalSizeX="1.5x" PhysicalSizeY="nan"'))
     tiff("several.tif", None, None, None, ome('PhysicalSizeX="1" PhysicalSizeY="1"', '<Pixels PhysicalSizeX="2" PhysicalSizeY="2"/>'))
@@ -91,6 +92,7 @@ told imagej2.tif 0.25 0.25 "'ImageJ'"
 told escaped.tif 0.1 0.1 "'ImageJ'"
 told ome.tif 0.65 0.65 "'OME'"
 told plain.tif 1.5 1.5 "'OME'"
+told reference.tif 1.5 1.5 "'OME'"
 for file in nounit zero none pixels half wild several cut; do
     told $file.tif None None None
     want_refused "$file.tif: page 1: the file does not say how large a pixel is" label $file.tif --pixel-size auto --stats x.csv

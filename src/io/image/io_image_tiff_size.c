@@ -17,9 +17,32 @@ double slc_io_image_micrometres(const char *unit, size_t n)
     static const struct {
         const char *name;
         double um;
-    } units[] = {{"nm", 1e-3},  {"um", 1},       {"\xc2\xb5m", 1}, {"\xce\xbcm", 1},  {"\xb5m", 1},
-                 {"mm", 1e3},   {"cm", 1e4},     {"m", 1e6},       {"micron", 1},     {"microns", 1},
-                 {"in", 25400}, {"inch", 25400}, {"\\u00B5m", 1},  {"micrometer", 1}, {"pm", 1e-6}};
+    } units[] = {{"nm", 1e-3},
+                 {"um", 1},
+                 {"\xc2\xb5m", 1},
+                 {"\xce\xbcm", 1},
+                 {"\xb5m", 1},
+                 {"mm", 1e3},
+                 {"cm", 1e4},
+                 {"m", 1e6},
+                 {"micron", 1},
+                 {"microns", 1},
+                 {"in", 25400},
+                 {"inch", 25400},
+                 {"\\u00B5m", 1},
+                 {"micrometer", 1},
+                 {"pm", 1e-6},
+                 /* As XML libraries write it that make ASCII. */
+                 {"&#181;m", 1},
+                 {"&#xB5;m", 1},
+                 {"&#xb5;m", 1},
+                 {"&#956;m", 1},
+                 {"&#x3BC;m", 1},
+                 {"&#x3bc;m", 1},
+                 {"\xc3\x85", 1e-4},
+                 {"&#197;", 1e-4},
+                 {"&#xC5;", 1e-4},
+                 {"&#xc5;", 1e-4}};
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
         if (strlen(units[i].name) == n && memcmp(units[i].name, unit, n) == 0) {
             return units[i].um;
