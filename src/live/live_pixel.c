@@ -169,7 +169,7 @@ static void put_histogram(slc_live_pixel *p, const char *title, const char *x, c
     if (last == 0) {
         return; /* clusters have no such column */
     }
-    const uint32_t width = last / BINS + 1;
+    const uint32_t width = last / BINS + 1, n_bins = last / width + 1;
     for (uint32_t i = 0; i <= last; i++) {
         bins[i / width] += of[i];
     }
@@ -178,9 +178,9 @@ static void put_histogram(slc_live_pixel *p, const char *title, const char *x, c
                                                 .x = x,
                                                 .y = "clusters of a sample",
                                                 .low = 0,
-                                                .high = (double)width * (last / width + 1),
+                                                .high = (double)width * n_bins,
                                                 .counts = bins,
-                                                .n = last / width + 1});
+                                                .n = n_bins});
 }
 
 bool slc_live_pixel_publish(slc_live_pixel *p, slc_live_state state, const slc_live_pixel_state *now)

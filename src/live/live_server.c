@@ -117,8 +117,12 @@ static enum MHD_Result send_text(struct MHD_Connection *c, unsigned status, cons
 static enum MHD_Result send_file(struct MHD_Connection *c, const char *type, const unsigned char *bytes,
                                  size_t size)
 {
+    union { /* the server does not write there, though its interface has no const */
+        const unsigned char *ours;
+        void *theirs;
+    } page = {.ours = bytes};
     return send_it(c, MHD_HTTP_OK, type,
-                   MHD_create_response_from_buffer(size, (void *)(uintptr_t)bytes, MHD_RESPMEM_PERSISTENT));
+                   MHD_create_response_from_buffer(size, page.theirs, MHD_RESPMEM_PERSISTENT));
 }
 
 static enum MHD_Result send_body(struct MHD_Connection *c, const char *type, slc_live_body *body)

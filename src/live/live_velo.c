@@ -388,7 +388,8 @@ static double expected(const slc_live_velo *v, int sensor)
         }
     }
     qsort(around, n, sizeof around[0], by_size);
-    return (double)around[n / 2];
+    const size_t middle = n / 2;
+    return (double)around[middle];
 }
 
 static void put_sensors(slc_live_velo *v)

@@ -136,7 +136,8 @@ static slc_status open_file(slc_pixel_input *in, const char *path, slc_error *er
         known.height = slc_pixel_side(size->height);
     }
     if (pixel->within_chip && pixel->sized) {
-        return slc_fail(error, SLC_ERR_USAGE, "clusters within chips: the size of the sensor is the chips'");
+        (void)slc_fail(error, SLC_ERR_USAGE, "clusters within chips: the size of the sensor is the chips'");
+        return SLC_ERR_USAGE;
     }
     if (pixel->within_chip) {
         status = slc_pixel_chips_open(in, error);

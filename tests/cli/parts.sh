@@ -257,7 +257,7 @@ shared cms --table o.csv $c
 # Every option of these commands that names an output is among them.
 for command in velo cms cluster label; do
     "$sluice" $command --help | sed -n 's/^ *\(-[a-z], \)\?\(--[a-z-]*\) FILE .*/\2/p'
-done | sort -u | grep -vxE -- '--(config|intensity|geometry|beam|select|mask|cabling|gains|calibration)' >names
+done | sort -u | grep -vxE -- '--(config|intensity|geometry|beam|select|mask|cabling|gains|calibration|serve-token)' >names
 same names <<'W'
 --labels
 --monitor

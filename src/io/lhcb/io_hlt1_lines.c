@@ -235,7 +235,7 @@ slc_status slc_io_hlt1_lines_read_memory(const char *text, size_t size, const ch
         status = own != NULL ? read_root(&in, root, own)
                              : slc_fail(error, SLC_ERR_MEMORY, "%s: no memory for lines", name);
     }
-    if (status == SLC_OK) {
+    if (status == SLC_OK && own != NULL) {
         *lines = *own;
     }
     free(own);
