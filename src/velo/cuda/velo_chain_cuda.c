@@ -370,12 +370,18 @@ static slc_status launch(slc_velo_cuda *engine, bool timed, slc_error *error)
     return l.status;
 }
 
+/* Padding that differs costs a recording, and nothing else. */
+static bool is_same(const void *recorded, const void *wanted, size_t size)
+{
+    return memcmp(recorded, wanted, size) == 0;
+}
+
 /* All launches at once: recorded when memory or settings are others than before. */
 static slc_status launch_graph(slc_velo_cuda *engine, slc_error *error)
 {
     slc_status status = SLC_OK;
-    if (engine->graph.exec == NULL || memcmp(&engine->recorded, &engine->shape, sizeof engine->shape) != 0 ||
-        memcmp(&engine->recorded_job, &engine->job, sizeof engine->job) != 0) {
+    if (engine->graph.exec == NULL || !is_same(&engine->recorded, &engine->shape, sizeof engine->shape) ||
+        !is_same(&engine->recorded_job, &engine->job, sizeof engine->job)) {
         status = slc_cuda_graph_begin(engine->stream, error);
         if (status == SLC_OK) {
             status = slc_cuda_graph_end(engine->stream, &engine->graph, launch(engine, false, error), error);
