@@ -80,7 +80,7 @@ run version --json
 want 0
 want_silent
 equal version "$(key out "sorted(o)")" "['compiler', 'cuda', 'inputs', 'kernels', 'outputs', 'targets', 'version']"
-equal formats "$(key out "[f['name'] for f in o['inputs']]")" "['mep', 'mdf', 'velo-json', 'cms-raw', 'pnm', 'png', 'jpeg', 'bmp', 'tiff', 'npy', 'nifti', 'tpx3', 'tpx4', 't3pa', 'csv', 'pet-raw', 'pet-frames', 'pet-singles', 'pet-tables', 'pet-csv', 'pet-sinogram', 'pet-crystal-map', 'pet-castor', 'pet-safir', 'pet-siemens', 'pet-yrt', 'pet-gate', 'pet-hdf5', 'pet-petsird']"
+equal formats "$(key out "[f['name'] for f in o['inputs']]")" "['mep', 'mdf', 'velo-json', 'cms-raw', 'pnm', 'png', 'jpeg', 'bmp', 'tiff', 'npy', 'nifti', 'tpx3', 'tpx4', 't3pa', 'matrix', 'csv', 'pet-raw', 'pet-frames', 'pet-singles', 'pet-tables', 'pet-csv', 'pet-sinogram', 'pet-crystal-map', 'pet-castor', 'pet-safir', 'pet-siemens', 'pet-yrt', 'pet-gate', 'pet-hdf5', 'pet-petsird']"
 equal "plain C" "$(key out "o['targets'][0]")" "{'name': 'c', 'runs': True}"
 equal "cuda devices" "$(key out "(len(o['cuda']['devices']) == 0) == (o['cuda']['reason'] is not None)")" True
 number=$(cat "$source/VERSION")
