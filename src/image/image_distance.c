@@ -33,9 +33,10 @@ static void scan_columns(void *context, uint32_t part)
     for (size_t y = 0; y < height; y++) {
         const uint8_t *row = slc_image_row(w->bits, y);
         uint32_t *to = w->distance + y * width;
+        const uint32_t *above = y == 0 ? to : to - width;
         for (size_t x = begin; x < end; x++) {
             const bool on = (row[x / 8] >> x % 8 & 1) != 0;
-            to[x] = !on ? 0 : y == 0 ? far : to[x - width] + (to[x - width] < far);
+            to[x] = !on ? 0 : y == 0 ? far : above[x] + (above[x] < far);
         }
     }
     for (size_t y = height - 1; y-- > 0;) {
