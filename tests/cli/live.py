@@ -113,10 +113,12 @@ def main():
     refusals(run)
     polls(run, 300)
     before = memory(pid)
+    with open(sluice, "rb") as binary:
+        room = 4096 if b"__asan_init" in binary.read() else 1024  # the sanitizer keeps what is given back for a while
     polls(run, 3600)
-    holds(f"memory after an hour's polls: {before} to {memory(pid)} kB", memory(pid) < before + 1024)
+    holds(f"memory after an hour's polls: {before} to {memory(pid)} kB", memory(pid) < before + room)
     garbage(run, 10000)
-    holds(f"memory after garbage: {before} to {memory(pid)} kB", memory(pid) < before + 2048)
+    holds(f"memory after garbage: {before} to {memory(pid)} kB", memory(pid) < before + 2 * room)
     families = metrics_are_prometheus(run)
     refused = {s.labels["reason"]: s.value for s in families["sluice_live_refused"].samples}
     holds(f"refused: {refused}", refused["method"] >= 6 and refused["path"] >= 1250 and refused["host"] >= 4 and refused["request"] >= 2500)
