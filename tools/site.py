@@ -77,7 +77,7 @@ def stage(source: pathlib.Path) -> None:
             at = fence.end()
         parts.append(LINK.sub(lambda m, p=path: relink(m, p), text[at:]))
         to.write_text("".join(parts), encoding="utf-8")
-    for picture in ROOT.glob("docs/**/*.svg"):
+    for picture in (p for suffix in ("svg", "png") for p in ROOT.glob(f"docs/**/*.{suffix}")):
         to = source / picture.relative_to(ROOT)
         to.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy(picture, to)
