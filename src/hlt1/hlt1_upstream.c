@@ -66,7 +66,7 @@ static void make_line(const slc_hlt1_upstream_config *config, const slc_hlt1_eve
     memcpy(l->norm, norm, sizeof l->norm);
 }
 
-/* Hits of a layer in the window, nearest ones if there are too many. */
+/* Hits of a layer in the window; of more than MAX_WINDOW those with the smallest x. */
 static void find_window(const slc_hlt1_event *event, const line *l, uint32_t layer, window *w)
 {
     const float dxdy = slc_ut_dxdy[layer], most = l->tolerance / l->norm[layer];
