@@ -19,8 +19,10 @@ typedef struct slc_velo_stretch {
  * where there is no room. `offset`: of the device's events and of the processor's. */
 slc_status slc_velo_next_stretch(const slc_velo_device *d, uint32_t n, const uint32_t *const offset[2],
                                  void *collection, slc_velo_stretch *s);
+/* Without rows there may be no column, whose null pointer nothing may be added to. */
 #define SLC_VELO_COPY(column, source, s)                                                                     \
-    memcpy((column) + (s)->to, (source) + (s)->from, (s)->rows * sizeof *(column))
+    (void)((s)->rows != 0 ? memcpy((column) + (s)->to, (source) + (s)->from, (s)->rows * sizeof *(column))   \
+                          : NULL)
 
 /* A collection of so many events without rows. */
 void slc_velo_no_rows(void *collection, uint32_t n_events);
