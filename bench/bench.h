@@ -18,7 +18,7 @@ struct slc_run_places;
 
 /* ---- measuring (bench_measure.c) --------------------------------------------------------------- */
 
-enum { SLC_BENCH_SERIES = 8 };
+enum { SLC_BENCH_SERIES = 12 };
 
 /* Seconds. */
 typedef struct slc_bench_time {

@@ -134,21 +134,61 @@ uint64_t slc_bench_velo_held_events(const slc_bench_velo_events *events, size_t 
 
 enum { ONE_OF = 50 };
 
-/* Copies words but for some; returns the bytes. */
-static size_t thin(uint8_t *to, const uint8_t *from, size_t bytes, uint64_t *random)
+/* Copies words of so many bytes but for some; returns the bytes. */
+static size_t thin(uint8_t *to, const uint8_t *from, size_t bytes, size_t word, uint64_t *random)
 {
     size_t n = 0;
-    for (size_t i = 0; i + 4 <= bytes; i += 4) {
+    for (size_t i = 0; i + word <= bytes; i += word) {
         if (slc_random_below(random, ONE_OF) > 0) {
-            memcpy(to + n, from + i, 4);
-            n += 4;
+            memcpy(to + n, from + i, word);
+            n += word;
         }
     }
     return n;
 }
 
-/* An event anew; its banks of super-pixels and clusters have a count before the words but in version 4. */
-static size_t vary_banks(uint8_t *to, const slc_batch *from, uint32_t e, uint64_t *random)
+/* Random numbers: those of the VELO do not depend on what others have. */
+typedef struct draws {
+    uint64_t velo, beyond;
+} draws;
+
+/* Banks of super-pixels and clusters have a count before the words but in version 4. */
+static size_t vary_velo(uint8_t *payload, const slc_lhcb_bank *bank, draws *random)
+{
+    const size_t front = bank->version == 4 ? 0 : 4;
+    if (bank->size <= front) {
+        return bank->size;
+    }
+    const size_t n = thin(payload + front, bank->payload + front, bank->size - front, 4, &random->velo);
+    for (size_t i = 0; i < front; i++) {
+        payload[i] = (uint8_t)(n / 4 >> 8 * i);
+    }
+    return front + n;
+}
+
+/* A count of clusters, which other bytes follow (UT, version 3), or clusters to the end (SciFi, 4 and 5), of
+ * which one of 0 behind the others fills up. */
+static size_t vary_words(uint8_t *payload, const slc_lhcb_bank *bank, draws *random)
+{
+    const bool ut = bank->type == SLC_LHCB_BANK_UT;
+    const size_t words = bank->size < 4 ? 0
+                         : ut           ? 2 * (size_t)(bank->payload[0] | bank->payload[1] << 8)
+                                        : bank->size - 4;
+    if ((ut ? bank->version != 3 : bank->version > 5) || words + 4 > bank->size || words % 2 != 0) {
+        return bank->size;
+    }
+    const size_t n = thin(payload + 4, bank->payload + 4, words, 2, &random->beyond);
+    const size_t rest = bank->size - 4 - words;
+    memcpy(payload + 4 + n, bank->payload + 4 + words, rest);
+    if (ut) {
+        payload[0] = (uint8_t)(n / 2);
+        payload[1] = (uint8_t)(n / 2 >> 8);
+    }
+    return 4 + n + rest;
+}
+
+/* An event anew. */
+static size_t vary_banks(uint8_t *to, const slc_batch *from, uint32_t e, draws *random)
 {
     slc_lhcb_bank_cursor cursor = SLC_LHCB_BANKS_OF(from, e);
     const size_t room = slc_packet_event_size(from, e);
@@ -156,21 +196,22 @@ static size_t vary_banks(uint8_t *to, const slc_batch *from, uint32_t e, uint64_
     size_t n = 0;
     while (slc_lhcb_bank_next(&cursor, &bank, NULL) == SLC_OK) {
         static uint8_t payload[SLC_LHCB_BANK_MAX_PAYLOAD];
-        const size_t front = bank.version == 4 ? 0 : 4;
         size_t size = bank.size;
         memcpy(payload, bank.payload, size);
-        if ((bank.type == SLC_LHCB_BANK_VP || bank.type == SLC_LHCB_BANK_VELO ||
-             bank.type == SLC_LHCB_BANK_VP_RETINA) &&
-            size > front) {
-            size = front + thin(payload + front, bank.payload + front, size - front, random);
-            const uint32_t words = (uint32_t)((size - front) / 4);
-            for (size_t i = 0; i < front; i++) {
-                payload[i] = (uint8_t)(words >> 8 * i);
-            }
+        if (bank.type == SLC_LHCB_BANK_VP || bank.type == SLC_LHCB_BANK_VELO ||
+            bank.type == SLC_LHCB_BANK_VP_RETINA) {
+            size = vary_velo(payload, &bank, random);
+        } else if (bank.type == SLC_LHCB_BANK_UT || bank.type == SLC_LHCB_BANK_SCIFI) {
+            size = vary_words(payload, &bank, random);
         }
         n += slc_lhcb_bank_write(to + n, room - n, bank.type, bank.version, bank.source, payload, size);
     }
     return n;
+}
+
+slc_bench_velo_held *slc_bench_velo_events_room(slc_bench_velo_events *events, uint32_t batch)
+{
+    return events->n_events % batch == 0 ? next_held(events) : &events->held[events->n_held - 1];
 }
 
 slc_status slc_bench_velo_append(slc_batch *to, const slc_batch *from, uint32_t e)
@@ -188,7 +229,7 @@ slc_status slc_bench_velo_append(slc_batch *to, const slc_batch *from, uint32_t 
     return status;
 }
 
-static slc_status vary_raw(slc_batch *to, const slc_batch *from, uint32_t e, uint64_t *random)
+static slc_status vary_raw(slc_batch *to, const slc_batch *from, uint32_t e, draws *random)
 {
     uint8_t *bytes = malloc(slc_packet_event_size(from, e) + 1);
     const slc_status status = bytes == NULL ? SLC_ERR_MEMORY
@@ -219,21 +260,20 @@ static slc_status vary_hits(slc_velo_hits *to, const slc_velo_hits *from, uint32
 slc_status slc_bench_velo_events_vary(slc_bench_velo_events *events, const slc_bench_velo_events *from,
                                       uint64_t n, uint32_t batch, slc_error *error)
 {
-    uint64_t random = 1;
+    draws random = {1, 2};
     uint32_t event = 0; /* of the batch at hand of the given ones */
     size_t at = 0;
     slc_status status = SLC_OK;
     events->raw = from->raw;
     for (; events->n_events < n && status == SLC_OK; events->n_events++, event++) {
-        const bool begins = events->n_events % batch == 0;
-        slc_bench_velo_held *held = begins ? next_held(events) : &events->held[events->n_held - 1];
+        slc_bench_velo_held *held = slc_bench_velo_events_room(events, batch);
         if (event == slc_bench_velo_held_events(from, at)) {
             at = (at + 1) % from->n_held;
             event = 0;
         }
         status = held == NULL ? SLC_ERR_MEMORY
                  : from->raw  ? vary_raw(&held->batch, &from->held[at].batch, event, &random)
-                              : vary_hits(&held->hits, &from->held[at].hits, event, &random);
+                              : vary_hits(&held->hits, &from->held[at].hits, event, &random.velo);
     }
     return status == SLC_OK ? SLC_OK : slc_fail(error, status, "no memory for the distinct events");
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Inside the VELO's benchmark: events in memory, what is measured of them, and its tables.
+ * Inside the VELO's benchmark: events in memory, what is measured of them, and its tables. HLT1's has the same
+ * events.
  */
 #ifndef SLUICE_BENCH_VELO_PART_H
 #define SLUICE_BENCH_VELO_PART_H
@@ -29,7 +30,10 @@ slc_status slc_bench_velo_events_read(slc_bench_velo_events *events, const slc_b
                                       uint32_t batch, slc_error *error);
 /* Appends event e of a batch, its banks one after the other. */
 slc_status slc_bench_velo_append(slc_batch *to, const slc_batch *from, uint32_t e);
-/* Makes so many of others: in turn one of them, without 2 % of its words, or hits. */
+/* Where the next event goes: a new batch if the last one has `batch` events. NULL: no memory. */
+slc_bench_velo_held *slc_bench_velo_events_room(slc_bench_velo_events *events, uint32_t batch);
+/* Makes so many of others: in turn one of them, without 2 % of its words (those of UT and SciFi, too), or
+ * hits. */
 slc_status slc_bench_velo_events_vary(slc_bench_velo_events *events, const slc_bench_velo_events *from,
                                       uint64_t n, uint32_t batch, slc_error *error);
 void slc_bench_velo_events_clear(slc_bench_velo_events *events);

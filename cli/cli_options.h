@@ -292,6 +292,7 @@ extern const slc_cli_command slc_cmd_bench_label;
 extern const slc_cli_command slc_cmd_bench_volume;
 extern const slc_cli_command slc_cmd_bench_cluster;
 extern const slc_cli_command slc_cmd_bench_velo;
+extern const slc_cli_command slc_cmd_bench_hlt1;
 extern const slc_cli_command slc_cmd_bench_cms;
 extern const slc_cli_command slc_cmd_bench_pet;
 extern const slc_cli_command slc_cmd_bench_gpu;

@@ -38,6 +38,7 @@ const slc_cli_command *const slc_cli_commands[] = {
     &slc_cmd_bench_volume,
     &slc_cmd_bench_cluster,
     &slc_cmd_bench_velo,
+    &slc_cmd_bench_hlt1,
     &slc_cmd_bench_cms,
     &slc_cmd_bench_pet,
     &slc_cmd_bench_gpu,

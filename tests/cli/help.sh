@@ -41,6 +41,7 @@ commands:
   bench volume     measure labelling of volumes: instruction sets, densities
   bench cluster    measure the clustering of sparse pixels
   bench velo       measure the VELO: threads, instruction sets, algorithms
+  bench hlt1       measure LHCb's first trigger level: settings, threads, stages
   bench cms        measure the chain of CMS's pixels
   bench pet        measure the PET chain, frames to pairs
   bench gpu        measure a GPU: memory, strides, atomics, r-infinity, n-half
@@ -80,7 +81,7 @@ man_options() {
         "$source/docs/sluice.1" | grep -o 'Fl Fl [a-z0-9-]*' | sed 's/Fl Fl //' | sort
 }
 
-for command in velo label cluster hlt1 cms "pet acquire" "pet run" "pet convert" "pet sort" "pet coincidences" "pet list" "pet calibrate" "pet check" "pet look" "simulate velo" "simulate hlt1" "simulate image" "simulate pixels" "simulate cms" "simulate pet" info version bench "bench label" "bench volume" "bench cluster" "bench velo" "bench cms" "bench pet" "bench gpu"; do
+for command in velo label cluster hlt1 cms "pet acquire" "pet run" "pet convert" "pet sort" "pet coincidences" "pet list" "pet calibrate" "pet check" "pet look" "simulate velo" "simulate hlt1" "simulate image" "simulate pixels" "simulate cms" "simulate pet" info version bench "bench label" "bench volume" "bench cluster" "bench velo" "bench hlt1" "bench cms" "bench pet" "bench gpu"; do
     run $command --help
     want 0
     want_silent
