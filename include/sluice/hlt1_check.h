@@ -32,8 +32,9 @@ typedef enum slc_hlt1_category {
 /* "velo_ut", "velo_ut_p5", "long", "long_p5", "long_p5_pt1"; with "_eta25" behind it for 2 < eta < 5. */
 SLC_API const char *slc_hlt1_category_name(slc_hlt1_category category, bool eta25);
 
-/* As slc_velo_category_counts; efficiency and purity are those of hits in the UT, or in the SciFi of long
- * tracks. */
+/* As slc_velo_category_counts. Purity is of all hits of a track: those that are the particle's (or, of long
+ * tracks, its mother's or a daughter's), each once. Hit efficiency is that of the particle's own hits in the
+ * UT, or in the SciFi of long tracks. */
 typedef struct slc_hlt1_category_counts {
     uint64_t reconstructible, found, matched, clones;
     double purity_sum, hit_efficiency_sum;

@@ -243,6 +243,22 @@ static void with_family(const context *c, uint32_t p, uint32_t n_touched, bool i
     }
 }
 
+/* Hits of the track in detector d that the particle or its family has, each once. */
+static uint32_t distinct_hits(const context *c, int d, uint32_t p, const track *t, bool in_both)
+{
+    uint32_t n = 0;
+    for (uint32_t i = 0; i < t->n[d]; i++) {
+        const uint32_t id = t->id[d][i];
+        bool has = false;
+        for (size_t k = first_owner(c, d, id); k < c->n_owners[d] && c->owners[d][k].id == id; k++) {
+            const uint32_t q = c->owners[d][k].particle;
+            has = has || q == p || (in_both && (c->mother[p] == (int32_t)q || c->mother[q] == (int32_t)p));
+        }
+        n += has;
+    }
+    return n;
+}
+
 static bool is_match(const track *t, const uint32_t shared[DETECTORS])
 {
     const bool velo = t->n[VELO] <= 2 || (float)shared[VELO] >= match_fraction * (float)t->n[VELO];
@@ -281,8 +297,7 @@ static bool is_eta25(const context *c, size_t row)
 
 /* A track that is the particle's, to the sums of its categories, which are those of upstream or long tracks.
  */
-static void count_match(context *c, uint32_t p, const track *t, const uint32_t shared[DETECTORS],
-                        bool is_long)
+static void count_match(context *c, uint32_t p, const track *t, bool in_both, bool is_long)
 {
     const size_t row = c->first + p;
     const int d = is_long ? SCIFI : UT;
@@ -290,14 +305,18 @@ static void count_match(context *c, uint32_t p, const track *t, const uint32_t s
                             to = is_long ? SLC_HLT1_CATEGORIES : SLC_HLT1_CATEGORY_LONG;
     uint32_t n_ids;
     (void)ids_of(c, d, p, &n_ids);
-    const uint32_t all = t->n[VELO] + t->n[UT] + t->n[SCIFI];
+    uint32_t all = 0, right = 0;
+    for (int k = 0; k < DETECTORS; k++) {
+        all += t->n[k];
+        right += distinct_hits(c, k, p, t, in_both);
+    }
     for (slc_hlt1_category k = from; k < to; k++) {
         for (int eta25 = 0; in_category(c, row, k) && eta25 <= (is_eta25(c, row) ? 1 : 0); eta25++) {
             slc_hlt1_category_counts *counts = &c->check->counts[k][eta25];
             counts->matched++;
             counts->clones += c->found[p] > 0;
-            counts->purity_sum += (double)(shared[VELO] + shared[UT] + shared[SCIFI]) / all;
-            counts->hit_efficiency_sum += n_ids > 0 ? (double)shared[d] / n_ids : 0;
+            counts->purity_sum += (double)right / all;
+            counts->hit_efficiency_sum += n_ids > 0 ? (double)c->shared[p][d] / n_ids : 0;
         }
     }
     c->found[p]++;
@@ -339,7 +358,7 @@ static bool match_track(context *c, const track *t, const float *q_over_p, uint3
             count_momentum(c, p, *q_over_p);
         }
         *particle = ghost ? p : *particle;
-        count_match(c, p, t, shared, q_over_p != NULL);
+        count_match(c, p, t, in_both, q_over_p != NULL);
         ghost = false;
     }
     for (uint32_t i = 0; i < n; i++) {

@@ -213,7 +213,7 @@ static void find_triplets(const search *s, uint32_t set, triplet *list, uint32_t
     const slc_hlt1_forward_params *params = s->tables->params;
     const layer *first = &s->layers[sets[set][0]], *middle = &s->layers[sets[set][1]],
                 *last = &s->layers[sets[set][2]];
-    const float lever = s->magnet_z - first->z, reach = last->z - first->z;
+    const float lever = s->magnet_z - first->z, reach = last->z - first->z, *bend = params->x_at_magnet;
     const bool soft = !s->free && fabsf(s->q_over_p) > 1.0f / 5000.0f;
     for (uint32_t i = first->begin; i < first->end; i++) {
         const float x0 = first->x[i];
@@ -223,7 +223,11 @@ static void find_triplets(const search *s, uint32_t set, triplet *list, uint32_t
         float slope = (s->magnet_x - x0) / lever;
         slope = (s->magnet_x + magnet_shift(params, slope) - x0) / lever;
         const float tolerance = s->free ? tolerance_of((slope - s->tx) / s->kick) : s->tolerance;
-        const float centre = x0 + slope * reach, most = 1.1f * tolerance * fabsf(reach / lever) + 1.0f;
+        /* At large slopes the shift counts: where `off` is 0 by Newton, and how far x may be from there. */
+        const float bends = lever - (bend[1] + slope * (2.0f * bend[2] + slope * 3.0f * bend[3]));
+        const float off0 = x0 + slope * lever - s->magnet_x - magnet_shift(params, slope);
+        const float centre = x0 + (slope - off0 / bends) * reach,
+                    most = 1.1f * tolerance * fabsf(reach / bends) + 1.0f;
         for (uint32_t k =
                  last->begin + slc_hlt1_lower(last->x + last->begin, last->end - last->begin, centre - most);
              k < last->end && last->x[k] <= centre + most; k++) {
