@@ -30,6 +30,7 @@ typedef struct piece {
     cudaEvent_t done; /* the device's last copy from or to it */
     bool busy;        /* `done` has been recorded and not been waited for */
     size_t used;
+    size_t set; /* of so many bytes each is a row's or 0: gaps between rows go to the device as well */
     shuffle arrivals[PIECE_ARRIVALS]; /* where what has come from the device goes */
     size_t n_arrivals;
 } piece;
@@ -88,7 +89,6 @@ slc_status slc_cuda_rows_open(slc_cuda_stream *stream, uint32_t threads, slc_cud
         piece *p = &opened->pieces[i];
         status = slc_cuda_pinned_reserve(stream, &p->memory, piece_bytes, "copies to a GPU", error);
         if (status == SLC_OK) {
-            memset(p->memory.at, 0, piece_bytes); /* gaps between rows go to the device as well */
             status = slc_cuda_check(cudaEventCreateWithFlags(&p->done, cudaEventDisableTiming),
                                     "opening an event", error);
         }
@@ -260,13 +260,18 @@ static slc_status put_block(slc_cuda_rows *rows, char *device, size_t device_str
         return status;
     }
     const size_t to_stride = step > 0 ? step : block.bytes;
+    const size_t end = (block.rows - 1) * to_stride + block.bytes;
+    if (p->set < end) {
+        memset((char *)p->memory.at + p->set, 0, end - p->set);
+        p->set = end;
+    }
     shuffle_all(rows, (shuffle){.to = p->memory.at,
                                 .from = host,
                                 .to_stride = (ptrdiff_t)to_stride,
                                 .from_stride = host_stride,
                                 .block = block});
     if (step > 0) {
-        block = (slc_cuda_block){(block.rows - 1) * step + block.bytes, 1};
+        block = (slc_cuda_block){end, 1};
     }
     status = copy_block(rows, device, device_stride, p->memory.at, block.bytes, block, cudaMemcpyHostToDevice,
                         error);
