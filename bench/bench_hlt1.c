@@ -275,10 +275,10 @@ static void put_row(slc_bench_rows *rows, const runner *r, const slc_bench_conte
     }
 }
 
-static void print_throughput(const runner *runners, const slc_bench_contestant *c, size_t n, FILE *out)
+static void print_throughput(uint32_t repetitions, const runner *runners, const slc_bench_contestant *c,
+                             size_t n, FILE *out)
 {
-    (void)fprintf(out, "\nThroughput, events/s: medians of %" PRIu32 " (fastest)\n",
-                  runners->bench->repetitions);
+    (void)fprintf(out, "\nThroughput, events/s: medians of %" PRIu32 " (fastest)\n", repetitions);
     (void)fprintf(out, "%-10s %7s %19s %19s %9s %9s %9s\n", "settings", "threads", "to long tracks",
                   "to the end", "velo", "upstream", "long");
     for (size_t i = 0; i < n; i++) {
@@ -293,7 +293,8 @@ static void print_throughput(const runner *runners, const slc_bench_contestant *
     (void)fprintf(out, "(to long tracks: without the VELO's vertices; the last three: tracks an event)\n");
 }
 
-static void print_stages(const runner *runners, const slc_bench_contestant *c, size_t n, FILE *out)
+static void print_stages(bool lines, const runner *runners, const slc_bench_contestant *c, size_t n,
+                         FILE *out)
 {
     static const char *const names[SLC_HLT1_STAGES] = {"VELO", "hits",  "upstream", "forward",
                                                        "rest", "muons", "fit",      "decide"};
@@ -311,7 +312,7 @@ static void print_stages(const runner *runners, const slc_bench_contestant *c, s
         (void)fputc('\n', out);
     }
     (void)fprintf(out, "(hits: UT, SciFi and muon stations; decide: particles, pairs%s)\n",
-                  runners->bench->lines != NULL ? " and lines" : ", no lines");
+                  lines ? " and lines" : ", no lines");
 }
 
 /* LHCb's own HLT1 on processors, without muons, in November 2019. */
@@ -333,8 +334,8 @@ static void print_thesis(FILE *out)
     }
 }
 
-static void tell(const slc_bench_velo_events *events, const runner *runners, const slc_bench_contestant *c,
-                 size_t n, slc_bench_report *report)
+static void tell(const slc_bench_hlt1_config *config, const slc_bench_velo_events *events,
+                 const runner *runners, const slc_bench_contestant *c, size_t n, slc_bench_report *report)
 {
     FILE *out = report->table;
     report->sets[0] = (slc_bench_rows){.columns = columns, .n_columns = COLUMNS};
@@ -345,9 +346,9 @@ static void tell(const slc_bench_velo_events *events, const runner *runners, con
         }
     }
     (void)fprintf(out, "%" PRIu64 " events, instruction set %s\n", events->n_events,
-                  slc_simd_name(runners->config.exec.target));
-    print_throughput(runners, c, n, out);
-    print_stages(runners, c, n, out);
+                  slc_simd_name(config->target));
+    print_throughput(config->repetitions, runners, c, n, out);
+    print_stages(config->lines != NULL, runners, c, n, out);
     print_thesis(out);
 }
 
@@ -403,7 +404,7 @@ slc_status slc_bench_hlt1(const void *configuration, const slc_bench_watch *watc
     status = status == SLC_OK ? list(config, &events, runners, contestants, &n, error) : status;
     status = status == SLC_OK ? slc_bench_measure(&plan, contestants, n, error) : status;
     if (status == SLC_OK) {
-        tell(&events, runners, contestants, n, report);
+        tell(config, &events, runners, contestants, n, report);
     }
     slc_bench_velo_events_clear(&events);
     free(contestants);

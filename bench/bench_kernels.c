@@ -8,6 +8,7 @@
 #include "cms/cms_decode_work.h"
 #include "cms/cms_position_work.h"
 #include "hlt1/hlt1_fit_work.h"
+#include "hlt1/hlt1_forward_work.h"
 #include "image/image_algorithms.h"
 #include "image/image_bitrun_kernels.h"
 #include "image/image_kernels.h"
@@ -29,7 +30,7 @@ static const slc_simd_kernel *const modules[] = {
     slc_volume_kernel_rows,      slc_pixel_kernel_rows,           slc_pet_kernel_rows,
     slc_velo_kernel_rows,        slc_cms_decode_kernel_rows,      slc_cms_calibrate_kernel_rows,
     slc_cms_cluster_kernel_rows, slc_cms_position_kernel_rows,    slc_mdf_kernel_rows,
-    slc_checksum_kernel_rows,    slc_hlt1_fit_kernel_rows,
+    slc_checksum_kernel_rows,    slc_hlt1_fit_kernel_rows,        slc_hlt1_forward_kernel_rows,
 };
 
 static const slc_simd_kernel *find(size_t kernel)

@@ -189,6 +189,18 @@ static void ten_events(void **state)
     }
 }
 
+static void every_instruction_set(void **state)
+{
+    (void)state;
+    slc_hlt1_config config = settings("full");
+    for (int target = SLC_SIMD_C; target < SLC_SIMD_TARGETS; target++) {
+        config.exec.target = (slc_simd_target)target;
+        if (slc_simd_runs(config.exec.target)) {
+            assert_true(compare(&config, &few).long_tracks > 80);
+        }
+    }
+}
+
 static void generated_events(void **state)
 {
     (void)state;
@@ -317,8 +329,11 @@ int main(void)
 {
     const int skip = support_skip_without("lhcb_hlt1/muon_tables.bin");
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(ten_events),    cmocka_unit_test(generated_events),
-        cmocka_unit_test(full_lists),    cmocka_unit_test(hits_at_the_same_place),
+        cmocka_unit_test(ten_events),
+        cmocka_unit_test(every_instruction_set),
+        cmocka_unit_test(generated_events),
+        cmocka_unit_test(full_lists),
+        cmocka_unit_test(hits_at_the_same_place),
         cmocka_unit_test(damaged_banks),
     };
     return skip != 0 ? skip : cmocka_run_group_tests(tests, set_up, tear_down);

@@ -25,10 +25,7 @@ struct slc_hlt1_chain {
     slc_ut_decoder *ut;
     slc_scifi_decoder *scifi;
     slc_muon_decoder *muon;
-    slc_hlt1_forward_tables forward;
-    slc_hlt1_forward_track *found;
-    uint8_t *used; /* hits of the SciFi, behind them tracks of the VELO */
-    size_t found_capacity, used_capacity;
+    slc_hlt1_forward_search *forward;
     slc_hlt1_banks banks;    /* of the event at hand */
     slc_hlt1_fitter *fitter; /* NULL without tables of the transport */
     slc_lhcb_events events;  /* of the batch, where a line has a prescale */
@@ -92,8 +89,8 @@ slc_status slc_hlt1_chain_open(const slc_hlt1_config *given, const slc_hlt1_geom
     opened->geometry = geometry;
     opened->ut = slc_ut_decoder_open(geometry->ut);
     opened->scifi = slc_scifi_decoder_open(geometry->scifi);
-    slc_hlt1_forward_tables_make(geometry, &opened->forward);
-    status = opened->ut == NULL || opened->scifi == NULL
+    opened->forward = slc_hlt1_forward_open(geometry, config.exec.target);
+    status = opened->ut == NULL || opened->scifi == NULL || opened->forward == NULL
                  ? slc_fail(error, SLC_ERR_MEMORY, "no memory for an HLT1 chain")
                  : slc_muon_decoder_open(geometry->muon, &opened->muon, error);
     status = status == SLC_OK ? open_velo(opened, error) : status;
@@ -117,8 +114,7 @@ void slc_hlt1_chain_close(slc_hlt1_chain *chain)
         slc_muon_decoder_close(chain->muon);
         slc_hlt1_fitter_close(chain->fitter);
         slc_columns_clear(&slc_lhcb_events_schema, &chain->events);
-        free(chain->found);
-        free(chain->used);
+        slc_hlt1_forward_close(chain->forward);
         free(chain);
     }
 }
@@ -156,18 +152,7 @@ static slc_status reserve_work(slc_hlt1_chain *chain, const bounds *n, size_t tr
 {
     slc_status status = slc_ut_decoder_reserve(chain->ut, n->largest_ut);
     status = status == SLC_OK ? slc_scifi_decoder_reserve(chain->scifi, n->largest_scifi) : status;
-    if (status == SLC_OK && tracks > chain->found_capacity) {
-        free(chain->found);
-        chain->found = malloc(tracks * sizeof *chain->found);
-        chain->found_capacity = chain->found != NULL ? tracks : 0;
-        status = chain->found != NULL ? SLC_OK : SLC_ERR_MEMORY;
-    }
-    if (status == SLC_OK && n->largest_scifi + tracks > chain->used_capacity) {
-        free(chain->used);
-        chain->used = malloc(n->largest_scifi + tracks);
-        chain->used_capacity = chain->used != NULL ? n->largest_scifi + tracks : 0;
-        status = chain->used != NULL ? SLC_OK : SLC_ERR_MEMORY;
-    }
+    status = status == SLC_OK ? slc_hlt1_forward_reserve(chain->forward, tracks, n->largest_scifi) : status;
     return status;
 }
 
@@ -334,14 +319,13 @@ static void search(slc_hlt1_chain *chain, uint32_t e, slc_hlt1_result *result)
     slc_hlt1_event_view(chain->geometry, result, e, &event);
     slc_hlt1_upstream_run(&chain->config.upstream, &event, &result->upstream, &result->upstream_hits);
     const double found = slc_clock_seconds();
-    slc_hlt1_forward_run(&chain->config.forward, &chain->forward, &event, &result->upstream, first,
-                         (uint32_t)(result->upstream.head.size - first), chain->found, chain->used,
-                         &result->long_tracks, &result->long_hits);
+    slc_hlt1_forward_run(chain->forward, &chain->config.forward, &event, &result->upstream, first,
+                         (uint32_t)(result->upstream.head.size - first), &result->long_tracks,
+                         &result->long_hits);
     const double forward = slc_clock_seconds();
     if (chain->config.rest.on) {
-        slc_hlt1_forward_rest(&chain->config, &chain->forward, &event, first_long, chain->found,
-                              chain->used + event.scifi_begin[SLC_SCIFI_ZONES], chain->used,
-                              &result->long_tracks, &result->long_hits);
+        slc_hlt1_forward_rest(chain->forward, &chain->config, &event, first_long, &result->long_tracks,
+                              &result->long_hits);
     }
     slc_columns_end_event(&result->long_tracks);
     slc_columns_end_event(&result->long_hits);

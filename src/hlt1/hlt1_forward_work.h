@@ -1,0 +1,100 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Inside the library: the kernel that looks for a track's hits in the SciFi, and its scratch. How it works
+ * stands in hlt1_forward.simd.c.
+ */
+#ifndef SLUICE_HLT1_FORWARD_WORK_H
+#define SLUICE_HLT1_FORWARD_WORK_H
+
+#include "hlt1/hlt1_forward.h"
+#include "hlt1/hlt1_momentum.h"
+#include "simd/simd_kernel.h"
+
+enum {
+    SLC_HLT1_BLOCK = 16,         /* hits of a zone whose last one is a pivot */
+    SLC_HLT1_FORWARD_SPARE = 64, /* of the longest vectors */
+    SLC_HLT1_FORWARD_TRIPLETS = 32,
+    SLC_HLT1_FORWARD_PAIRS = 512
+};
+
+/* What is looked for of a track. */
+typedef struct slc_hlt1_forward_start {
+    slc_hlt1_line velo; /* and what the UT makes of it */
+    float tx, q_over_p;
+    float magnet_x;                  /* of the VELO's line in the middle of the magnet */
+    float tolerance;                 /* there */
+    float bend;                      /* the sign of the slope's change in the magnet; 0: not known */
+    float kick;                      /* slope times momentum that the magnet gives, if that is not known */
+    float x;                         /* from where in the middle of the magnet it is expected to go on */
+    float slope[SLC_SCIFI_STATIONS]; /* so */
+    bool soft;                       /* of so little momentum that its charge is believed */
+} slc_hlt1_forward_start;
+
+/* An event's hits and how they are looked at. */
+typedef struct slc_hlt1_forward_in {
+    const slc_hlt1_forward_tables *tables;
+    const float *x;      /* by zone and x, a spare vector behind them */
+    const float *free_x; /* the same; infinite for hits that are not to be taken into a triplet */
+    const uint32_t *begin;
+    const float *pivots; /* of each zone from pivot_begin on: every 16th x, and infinity up to a multiple of
+                            16 */
+    uint32_t pivot_begin[SLC_SCIFI_ZONES];
+    uint32_t max_hits, max_triplets, min_hits;
+    float max_quality;
+    bool free; /* no momentum is known but the least */
+} slc_hlt1_forward_in;
+
+/* Layers of the track at hand, pairs, triplets (rows of a lane's number), candidates. */
+typedef struct slc_hlt1_forward_work {
+    float y[SLC_SCIFI_LAYERS + SLC_HLT1_FORWARD_SPARE], z[SLC_SCIFI_LAYERS + SLC_HLT1_FORWARD_SPARE];
+    float d[SLC_SCIFI_LAYERS + SLC_HLT1_FORWARD_SPARE], velo_x[SLC_SCIFI_LAYERS + SLC_HLT1_FORWARD_SPARE];
+    float slope[SLC_SCIFI_LAYERS + SLC_HLT1_FORWARD_SPARE], reach[SLC_SCIFI_LAYERS + SLC_HLT1_FORWARD_SPARE];
+    float centre[SLC_SCIFI_LAYERS + SLC_HLT1_FORWARD_SPARE];
+    float low[SLC_SCIFI_LAYERS + SLC_HLT1_FORWARD_SPARE], high[SLC_SCIFI_LAYERS + SLC_HLT1_FORWARD_SPARE];
+    float y_bend[6][3]; /* of tilted layers: y by powers of what x is more than velo_x */
+    uint32_t zone[SLC_SCIFI_LAYERS], row[SLC_SCIFI_LAYERS], n[SLC_SCIFI_LAYERS];
+    uint32_t begin[SLC_SCIFI_LAYERS], end[SLC_SCIFI_LAYERS];
+    struct {
+        float x[3][SLC_HLT1_FORWARD_PAIRS + SLC_HLT1_FORWARD_SPARE]; /* first, last, expected between */
+        float tolerance[SLC_HLT1_FORWARD_PAIRS + SLC_HLT1_FORWARD_SPARE];
+        uint32_t first[SLC_HLT1_FORWARD_PAIRS + SLC_HLT1_FORWARD_SPARE];
+        uint32_t last[SLC_HLT1_FORWARD_PAIRS + SLC_HLT1_FORWARD_SPARE];
+        size_t n;
+    } pairs;
+    struct {
+        float distance2[SLC_HLT1_FORWARD_TRIPLETS + SLC_HLT1_FORWARD_SPARE];
+        float x[3][SLC_HLT1_FORWARD_TRIPLETS + SLC_HLT1_FORWARD_SPARE];
+        uint32_t hit[3][SLC_HLT1_FORWARD_TRIPLETS + SLC_HLT1_FORWARD_SPARE]; /* in their zones */
+        uint32_t set[SLC_HLT1_FORWARD_TRIPLETS + SLC_HLT1_FORWARD_SPARE];
+        size_t n, worst; /* the last one of those that are kept */
+    } triplets;
+    /* Of a vector of triplets. Near hits: of three x layers, then of six tilted ones. */
+    float expected[SLC_HLT1_FORWARD_SPARE];
+    float near_x[9][SLC_HLT1_FORWARD_SPARE];
+    uint32_t near_hit[9][SLC_HLT1_FORWARD_SPARE];
+    float value[7][SLC_HLT1_FORWARD_SPARE]; /* a, b, c, cubic, y0, ty, quality */
+} slc_hlt1_forward_work;
+
+typedef struct slc_hlt1_forward_kernels {
+    const char *target;
+    /* The best track of each of n starts, or one without hits. */
+    void (*search)(const slc_hlt1_forward_in *in, const slc_hlt1_forward_start *starts, size_t n,
+                   slc_hlt1_forward_work *work, slc_hlt1_forward_track *found);
+} slc_hlt1_forward_kernels;
+
+/* What is looked for of upstream track t (row), or of track v of the VELO without a momentum. */
+void slc_hlt1_forward_expect(const slc_hlt1_forward_tables *tables, const slc_hlt1_event *event,
+                             const slc_hlt1_upstream *upstream, size_t t, slc_hlt1_forward_start *start);
+void slc_hlt1_forward_expect_free(const slc_hlt1_forward_tables *tables, const slc_hlt1_event *event,
+                                  uint32_t v, float least_p_mev, slc_hlt1_forward_start *start);
+/* In x in the middle of the magnet. */
+float slc_hlt1_forward_tolerance(float q_over_p);
+/* For each zone at most 31 more pivots than it has blocks of hits. */
+void slc_hlt1_forward_pivots(const float *x, const uint32_t begin[SLC_SCIFI_ZONES + 1], float *pivots,
+                             uint32_t pivot_begin[SLC_SCIFI_ZONES]);
+
+/* The table of a target that is compiled in. */
+const slc_hlt1_forward_kernels *slc_hlt1_forward_kernels_of(slc_simd_target target);
+extern const slc_simd_kernel slc_hlt1_forward_kernel_rows[2]; /* ends with a row whose name is NULL */
+
+#endif

@@ -1,0 +1,156 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * The table of the search in the SciFi, and its standard input: an event of as many hits and upstream tracks
+ * as LHCb's minimum-bias events have, of particles that are straight behind the magnet.
+ */
+#include "base/splitmix.h"
+#include "hlt1/hlt1_forward_work.h"
+
+#include "simd_targets.h"
+
+#include <assert.h>
+#include <stdlib.h>
+
+#define DECLARE(target, TARGET) extern const slc_hlt1_forward_kernels slc_hlt1_forward_kernels_##target;
+SIMD_FOR_EACH(DECLARE)
+#define FORWARD(target, TARGET) [SLC_SIMD_##TARGET] = &slc_hlt1_forward_kernels_##target,
+static const slc_hlt1_forward_kernels *const forwards[SLC_SIMD_TARGETS] = {SIMD_FOR_EACH(FORWARD)};
+
+const slc_hlt1_forward_kernels *slc_hlt1_forward_kernels_of(slc_simd_target target)
+{
+    assert(target >= SLC_SIMD_C && target < SLC_SIMD_TARGETS && forwards[target] != NULL);
+    return forwards[target];
+}
+
+/* ---- hlt1.forward ------------------------------------------------------------------------------ */
+
+enum { STARTS = 57, OTHERS = 120, ZONE = STARTS + OTHERS, HITS = SLC_SCIFI_ZONES * ZONE };
+
+typedef struct forward_scratch {
+    slc_hlt1_forward_params params;
+    slc_hlt1_forward_tables tables;
+    slc_hlt1_forward_in in;
+    slc_hlt1_forward_work work;
+    slc_hlt1_forward_start starts[STARTS];
+    slc_hlt1_forward_track found[STARTS];
+    uint32_t begin[SLC_SCIFI_ZONES + 1];
+    float x[HITS + SLC_HLT1_FORWARD_SPARE];
+    float pivots[HITS / SLC_HLT1_BLOCK + SLC_SCIFI_ZONES * 2 * SLC_HLT1_BLOCK + SLC_HLT1_FORWARD_SPARE];
+} forward_scratch;
+
+static int by_x(const void *a, const void *b)
+{
+    const float x = *(const float *)a, y = *(const float *)b;
+    return (x > y) - (x < y);
+}
+
+static void make_params(forward_scratch *s)
+{
+    static const float z[SLC_SCIFI_LAYERS] = {7826, 7896, 7966, 8036, 8508, 8578,
+                                              8648, 8718, 9193, 9263, 9333, 9403},
+                       dxdy[4] = {0, 0.087489f, -0.087489f, 0};
+    s->params.magnet_z_mm[0] = 5212;
+    s->params.sagitta[0] = s->params.sagitta[1] = 1;
+    s->params.kick[0][0][0] = s->params.kick[1][0][0] = s->params.kick[2][0][0] = 1300;
+    s->params.cubic[0] = 2.7e-4f;
+    s->tables = (slc_hlt1_forward_tables){.params = &s->params, .polarity = -1};
+    for (size_t k = 0; k < SLC_SCIFI_LAYERS; k++) {
+        s->tables.zone_z[k] = s->params.zone_z_mm[k] = z[k];
+        s->tables.dxdy[k] = dxdy[k % 4];
+    }
+}
+
+/* A particle and its hits in the upper half, number t of each zone's; in the lower half there are others. */
+static void make_start(forward_scratch *s, size_t t, uint64_t *random)
+{
+    slc_hlt1_forward_start *to = &s->starts[t];
+    const float tx = slc_random_between(random, -0.2f, 0.2f), ty = slc_random_between(random, 0.02f, 0.2f);
+    const float q = slc_random_between(random, -3e-4f, 3e-4f), mz = s->params.magnet_z_mm[0];
+    const float slope = tx + 1300 * q, measured = q * slc_random_between(random, 0.9f, 1.1f);
+    *to = (slc_hlt1_forward_start){.velo = {770 * tx, 770 * ty, 770, tx, ty},
+                                   .tx = tx,
+                                   .q_over_p = measured,
+                                   .magnet_x = mz * tx,
+                                   .tolerance = slc_hlt1_forward_tolerance(q),
+                                   .bend = q > 0 ? 1.0f : -1.0f,
+                                   .x = mz * tx};
+    for (size_t k = 0; k < SLC_SCIFI_STATIONS; k++) {
+        to->slope[k] = tx + 1300 * measured;
+    }
+    for (size_t zone = 0; zone < SLC_SCIFI_ZONES; zone++) {
+        const size_t k = zone / 2;
+        const float y = ty * s->params.zone_z_mm[k] / (1 - ty * SLC_SCIFI_DZDY);
+        const float z = s->params.zone_z_mm[k] + y * SLC_SCIFI_DZDY;
+        const float x = mz * tx + slope * (z - mz) - s->tables.dxdy[k] * y;
+        s->x[zone * ZONE + t] = zone % 2 != 0 && slc_random_below(random, 20) > 0
+                                    ? x + slc_random_between(random, -0.2f, 0.2f)
+                                    : slc_random_between(random, -3000, 3000);
+    }
+}
+
+static void forward_prepare(void *memory, uint64_t seed)
+{
+    forward_scratch *s = memory;
+    uint64_t random = seed;
+    make_params(s);
+    for (size_t t = 0; t < STARTS; t++) {
+        make_start(s, t, &random);
+    }
+    for (uint32_t zone = 0; zone < SLC_SCIFI_ZONES; zone++) {
+        float *x = &s->x[(size_t)zone * ZONE];
+        for (size_t i = STARTS; i < ZONE; i++) {
+            x[i] = slc_random_between(&random, -2000, 2000) * slc_random_between(&random, 0, 1.5f);
+        }
+        qsort(x, ZONE, sizeof *x, by_x);
+        s->begin[zone + 1] = (zone + 1) * ZONE;
+    }
+    s->in = (slc_hlt1_forward_in){.tables = &s->tables,
+                                  .x = s->x,
+                                  .free_x = s->x,
+                                  .begin = s->begin,
+                                  .pivots = s->pivots,
+                                  .max_hits = 40,
+                                  .max_triplets = 16,
+                                  .min_hits = 9,
+                                  .max_quality = 0.35f};
+    slc_hlt1_forward_pivots(s->x, s->begin, s->pivots, s->in.pivot_begin);
+}
+
+static void forward_run(void *memory, slc_simd_target target)
+{
+    forward_scratch *s = memory;
+    slc_hlt1_forward_kernels_of(target)->search(&s->in, s->starts, STARTS, &s->work, s->found);
+}
+
+static uint64_t forward_digest(const void *memory)
+{
+    const forward_scratch *s = memory;
+    uint64_t digest = 0;
+    for (size_t t = 0; t < STARTS; t++) {
+        const slc_hlt1_forward_track *f = &s->found[t];
+        digest = slc_simd_digest(digest, &f->n, sizeof f->n);
+        digest = slc_simd_digest(digest, &f->quality, sizeof f->quality);
+        if (f->n > 0) {
+            digest = slc_simd_digest(digest, f->hit, sizeof f->hit);
+            digest = slc_simd_digest(digest, &f->a, 6 * sizeof f->a);
+        }
+    }
+    return digest;
+}
+
+/* Read of a start: windows in its layers, about 400 hits; written: a track. */
+static const slc_simd_case forward_case = {
+    .elements = STARTS,
+    .bytes_per_element = 400 * sizeof(float) + sizeof(slc_hlt1_forward_start) +
+                         sizeof(slc_hlt1_forward_track),
+    .scratch_bytes = sizeof(forward_scratch),
+    .prepare = forward_prepare,
+    .run = forward_run,
+    .digest = forward_digest,
+};
+
+/* Measured per start: sluice bench --kernels --kernel hlt1.forward */
+const slc_simd_kernel slc_hlt1_forward_kernel_rows[2] = {
+    {.name = "hlt1.forward", .preference = {{SLC_SIMD_AVX512ICL, 1}}, .bench = &forward_case},
+    {.name = NULL},
+};
