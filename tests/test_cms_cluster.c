@@ -86,7 +86,7 @@ static void test_random_modules_equal_the_oracle(void **state)
     static results expected, found;
     slc_cms_cluster_scratch scratch[SLC_SIMD_TARGETS] = {{NULL}};
     uint32_t contents = 0, targets = 0;
-    const uint32_t step = (SANITIZED ? 3 : 1) * (uint32_t)test_step(3);
+    const uint32_t step = (SANITIZED ? 7 : 1) * (uint32_t)test_step(3);
     for (uint32_t batch = 0; batch < CMS_EVENTS / EVENTS_OF_BATCH; batch += step) {
         const slc_cms_cluster_config config = config_of(batch);
         slc_columns_reset(&expected.digis);

@@ -99,7 +99,7 @@ static void test_random(void **state)
     static uint8_t on[40 * 40];
     uint64_t seed = 25;
     (void)state;
-    for (int i = 0; i < (test_small() ? 300 : 1500); i++) {
+    for (int i = 0; i < (test_small() ? (SANITIZED ? 60 : 300) : 1500); i++) {
         const size_t width = 1 + random_below(&seed, i % 5 == 0 ? 36 : 14),
                      height = 1 + random_below(&seed, i % 5 == 0 ? 30 : 14);
         const double depths[] = {0, 0.3, 0.5, 1, 1, 1.5, 2, 4};
@@ -128,7 +128,7 @@ static void test_all_small(void **state)
 {
     uint8_t on[16];
     (void)state;
-    for (uint32_t image = 0; image < 1U << 16; image += test_small() ? 37 : 3) {
+    for (uint32_t image = 0; image < 1U << 16; image += test_small() ? (SANITIZED ? 331 : 37) : 3) {
         slc_image_split_config config;
         slc_image_split_config_default(&config);
         for (size_t i = 0; i < 16; i++) {

@@ -9,6 +9,7 @@
 #include "support/failing_allocator.h"
 #include "support/image_patterns.h"
 #include "support/random.h"
+#include "support/sanitized.h"
 
 #include <sluice/image_analyse.h>
 
@@ -234,7 +235,7 @@ static void test_float_rows(void **state)
     config.type = config.grey_type = SLC_IMAGE_F32;
     config.threshold = 0.5;
     config.features = SLC_IMAGE_FIRST | SLC_IMAGE_GREY;
-    for (int round = 0; round < 200; round++) {
+    for (int round = 0; round < 200; round += test_step(SANITIZED ? 7 : 1)) {
         for (size_t i = 0; i < (size_t)W * H; i++) {
             pixels[i] = random_below(&seed, 50) == 0 ? INFINITY : (float)random_unit(&seed);
             on[i] = pixels[i] >= 0.5F;

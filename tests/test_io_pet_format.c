@@ -6,6 +6,7 @@
 
 #include "io/pet/io_pet_raw.h"
 #include "support/pet_raw.h"
+#include "support/sanitized.h"
 
 #include <math.h>
 
@@ -419,7 +420,7 @@ static void test_raw_cut(void **state)
     slc_io_pet_format_counts counts;
     (void)oracle(wanted, &counts, &marks);
     const size_t before = SLC_PET_RAW_HEAD + strlen(whole);
-    for (size_t cut = 0; cut <= size; cut += cut < before + 300 ? 1 : 37) {
+    for (size_t cut = 0; cut <= size; cut += cut < before + 300 ? (size_t)test_step(5) : 37) {
         slc_io_pet_raw *raw = NULL;
         slc_error error = {0};
         slc_faults faults = {0};
@@ -445,7 +446,7 @@ static void test_raw_damage(void **state)
     slc_io_pet_format *format = format_of(whole);
     size_t size = 0;
     uint8_t *bytes = make_file(format, &size);
-    for (size_t at = 8; at < SLC_PET_RAW_HEAD + strlen(whole); at += 3) {
+    for (size_t at = 8; at < SLC_PET_RAW_HEAD + strlen(whole); at += 3 * (size_t)test_step(5)) {
         slc_io_pet_raw *raw = NULL;
         slc_error error = {0};
         slc_pet_frame frames[50];

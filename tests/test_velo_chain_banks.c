@@ -10,6 +10,7 @@
 
 #include "support/fault_counts.h"
 #include "support/random.h"
+#include "support/sanitized.h"
 #include "support/velo_banks.h"
 
 #include <setjmp.h>
@@ -165,7 +166,7 @@ static void chooses_as_asked(void **state)
     static wanted w;
     static slc_velo_result result;
     uint64_t random = 11, used[2] = {0, 0};
-    for (int round = 0; round < 24; round++) {
+    for (int round = 0; round < 24; round += test_step(SANITIZED ? 3 : 1)) {
         slc_batch batch = {.first_event = 100};
         enum kind kinds[EVENTS];
         for (uint32_t e = 0; e < EVENTS; e++) {

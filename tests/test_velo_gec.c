@@ -11,6 +11,7 @@
 #include "support/fault_counts.h"
 #include "support/guard_page.h"
 #include "support/random.h"
+#include "support/sanitized.h"
 #include "support/velo_banks.h"
 
 #include <string.h>
@@ -272,7 +273,7 @@ static void ends_anywhere(void **state)
     uint64_t random = 3, ut = 0, scifi = 0;
     guard_page guard = guard_page_open(LONGEST);
     assert_non_null(guard.mapping);
-    for (int round = 0; round < 8; round++) {
+    for (int round = 0; round < 8; round += test_step(SANITIZED ? 3 : 1)) {
         size_t whole = others(&random, round % 2 == 1, 0);
         whole = whole < LONGEST ? whole : LONGEST;
         for (size_t size = 0; size <= whole; size++) {
