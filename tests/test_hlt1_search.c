@@ -69,7 +69,7 @@ static void generate(uint64_t seed, float visible, uint32_t n, slc_batch *batch)
 /* ---- comparison --------------------------------------------------------------------------------- */
 
 typedef struct counted {
-    size_t upstream, long_tracks, rest, crowded;
+    size_t upstream, long_tracks, rest, crowded, windows;
 } counted;
 
 static void assert_same_bits(float a, float b)
@@ -155,6 +155,10 @@ static counted compare(const slc_hlt1_config *config, const slc_batch *batch)
         sum.upstream += n;
         sum.long_tracks += n_long;
         sum.crowded += more;
+        for (size_t i = 0; i < result.faults.n_kept; i++) {
+            sum.windows += result.faults.kept[i].code == SLC_FAULT_HLT1_CROWDED &&
+                           result.faults.kept[i].event == batch->first_event + e;
+        }
         for (size_t i = 0; i < n_long; i++) {
             sum.rest += longs[i].from == SLC_HLT1_NONE;
         }
@@ -178,7 +182,7 @@ static void ten_events(void **state)
 {
     (void)state;
     static const char *const names[] = {"standard", "loose", "full"};
-    static const counted least[] = {{550, 350, 0, 0}, {700, 450, 0, 0}, {700, 500, 50, 0}};
+    static const counted least[] = {{550, 350, 0, 0, 0}, {700, 450, 0, 0, 0}, {700, 500, 50, 0, 0}};
     for (int i = 0; i < 3; i++) {
         const slc_hlt1_config config = settings(names[i]);
         const counted n = compare(&config, &ten);
@@ -325,6 +329,41 @@ static void damaged_banks(void **state)
     }
 }
 
+/* Each cluster of the UT seventy times. */
+static uint32_t seventy(const slc_lhcb_bank *bank, uint8_t *payload, uint64_t *seed)
+{
+    const uint32_t words = bank->payload[0] | (uint32_t)bank->payload[1] << 8;
+    uint32_t n = 0;
+    (void)seed;
+    if (bank->type != SLC_LHCB_BANK_UT) {
+        return bank->size;
+    }
+    for (uint32_t i = 0; i < words; i++) {
+        for (uint32_t k = 0; k < 70; k++, n++) {
+            memcpy(payload + 4 + (size_t)2 * n, bank->payload + 4 + (size_t)2 * i, 2);
+        }
+    }
+    payload[0] = (uint8_t)n;
+    payload[1] = (uint8_t)(n >> 8);
+    return 4 + 2 * n;
+}
+
+/* What does not fit into a window is told, once of each event; nothing is told where all do. */
+static void full_windows(void **state)
+{
+    (void)state;
+    slc_batch crowded = {0}, first = {0};
+    uint64_t seed = 7;
+    const slc_hlt1_config standard = settings("standard");
+    ASSERT_OK(slc_batch_append(&first, few.bytes + few.offset[0], few.length[0], 0));
+    change_banks(&first, &crowded, &seed, seventy);
+    assert_int_equal(compare(&standard, &few).windows, 0);
+    const counted n = compare(&standard, &crowded);
+    assert_true(n.windows == 1 && n.upstream > 10);
+    slc_batch_clear(&crowded);
+    slc_batch_clear(&first);
+}
+
 int main(void)
 {
     const int skip = support_skip_without("lhcb_hlt1/muon_tables.bin");
@@ -335,6 +374,7 @@ int main(void)
         cmocka_unit_test(full_lists),
         cmocka_unit_test(hits_at_the_same_place),
         cmocka_unit_test(damaged_banks),
+        cmocka_unit_test(full_windows),
     };
     return skip != 0 ? skip : cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -22,7 +22,8 @@ enum {
     SLC_FAULT_HLT1_UPSTREAM = SLC_FAULT_OF_HLT1(
         1), /* more upstream tracks than an event may have: those of the last VELO tracks were not searched */
     SLC_FAULT_HLT1_CROWDED = SLC_FAULT_OF_HLT1(2),
-    /* more hits in a layer than can be searched: the event has no tracks beyond the VELO */
+    /* more than 64 hits in a track's window of a UT layer: those of larger x were not looked at; once an
+     * event */
     SLC_FAULT_HLT1_PAIRS = SLC_FAULT_OF_HLT1(
         3), /* more pairs of tracks than an event may keep: those of the last tracks were not looked for */
     SLC_FAULT_HLT1_FIT = SLC_FAULT_OF_HLT1(4), /* a long track that cannot be flown: it has no fit */

@@ -428,16 +428,16 @@ bool slc_hlt1_t_to_ut(const slc_hlt1_transport *t, slc_hlt1_ray *ray, slc_hlt1_s
 void slc_hlt1_steps_join(slc_hlt1_step *first, const slc_hlt1_step *second)
 {
     static const size_t of[2][2] = {{X, TX}, {Y, TY}};
-    double j[5][5];
+    const slc_hlt1_step before = *first;
     for (size_t r = 0; r < 5; r++) {
         for (size_t c = 0; c < 5; c++) {
-            j[r][c] = 0;
+            double sum = 0;
             for (size_t k = 0; k < 5; k++) {
-                j[r][c] += second->jacobian[r][k] * first->jacobian[k][c];
+                sum += second->jacobian[r][k] * before.jacobian[k][c];
             }
+            first->jacobian[r][c] = sum;
         }
     }
-    memcpy(first->jacobian, j, sizeof j);
     for (size_t v = 0; v < 2; v++) { /* each in its own plane */
         const double(*const f)[5] = second->jacobian;
         const double a = f[of[v][0]][of[v][0]], b = f[of[v][0]][of[v][1]], c = f[of[v][1]][of[v][0]],

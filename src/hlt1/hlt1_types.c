@@ -41,7 +41,8 @@ SOA_SCHEMA(slc_hlt1_long, slc_hlt1_long_schema, "long_tracks", long_tracks);
 static const slc_fault_kind fault_kinds[] = {
     {SLC_FAULT_HLT1_UPSTREAM, "hlt1_upstream",
      "more upstream tracks than an event may have; the others were not kept", NULL},
-    {SLC_FAULT_HLT1_CROWDED, "hlt1_crowded", "too many hits in a layer; no tracks beyond the VELO", NULL},
+    {SLC_FAULT_HLT1_CROWDED, "hlt1_crowded",
+     "more than 64 hits in a track's window of a UT layer; those of larger x were not looked at", NULL},
     {SLC_FAULT_HLT1_PAIRS, "hlt1_pairs",
      "more pairs of tracks than an event may keep; those of the last tracks were not looked for", NULL},
     {SLC_FAULT_HLT1_FIT, "hlt1_fit", "long track that turns round in the field; it has no fit", NULL},

@@ -32,6 +32,7 @@ typedef struct line {
 
 typedef struct window {
     uint32_t n;
+    bool full; /* and there are more */
     near_hit hit[MAX_WINDOW];
 } window;
 
@@ -76,6 +77,7 @@ static void find_window(const slc_hlt1_event *event, const line *l, uint32_t lay
     const uint32_t begin = event->ut_begin[layer], n = event->ut_begin[layer + 1] - begin;
     const float *x = event->ut_x + begin;
     w->n = 0;
+    w->full = false;
     for (uint32_t i = slc_hlt1_lower(x, n, centre - reach); i < n && x[i] <= centre + reach; i++) {
         const uint32_t row = begin + i;
         const float at = event->ut_z[row] - l->z, y = l->y + l->ty * at;
@@ -83,8 +85,12 @@ static void find_window(const slc_hlt1_event *event, const line *l, uint32_t lay
         const float tolerance = y_tolerance_mm + y_tolerance_slope * fabsf(r / l->norm[layer]);
         const float low = fminf(event->ut_y_begin[row], event->ut_y_end[row]) - tolerance,
                     high = fmaxf(event->ut_y_begin[row], event->ut_y_end[row]) + tolerance;
-        if (fabsf(r) > most || y < low || y > high || w->n == MAX_WINDOW) {
+        if (fabsf(r) > most || y < low || y > high) {
             continue;
+        }
+        if (w->n == MAX_WINDOW) {
+            w->full = true;
+            break;
         }
         w->hit[w->n++] = (near_hit){r, event->ut_z[row] - SLC_HLT1_UT_Z_MM, event->ut_weight[row], row};
     }
@@ -378,6 +384,7 @@ void slc_hlt1_upstream_run(const slc_hlt1_upstream_config *config, const slc_hlt
 {
     window w[SLC_UT_LAYERS];
     uint32_t n = 0;
+    bool crowded = false;
     for (uint32_t t = 0; t < event->n_velo; t++) {
         line l;
         candidate best;
@@ -386,7 +393,9 @@ void slc_hlt1_upstream_run(const slc_hlt1_upstream_config *config, const slc_hlt
             continue;
         }
         make_line(config, event, t, &l);
-        if (!find_track(config, event, &l, w, &best, &f)) {
+        const bool found = find_track(config, event, &l, w, &best, &f);
+        crowded = crowded || w[0].full || w[1].full || w[2].full || w[3].full;
+        if (!found) {
             continue;
         }
         if (n == config->max_tracks) {
@@ -395,6 +404,9 @@ void slc_hlt1_upstream_run(const slc_hlt1_upstream_config *config, const slc_hlt
         }
         append(&l, t, w, &best, &f, tracks, hits);
         n++;
+    }
+    if (crowded) {
+        slc_faults_add(event->faults, SLC_FAULT_HLT1_CROWDED, event->number, -1, 0);
     }
     slc_columns_end_event(tracks);
     slc_columns_end_event(hits);
