@@ -104,3 +104,56 @@ void slc_cli_serve_close(const slc_cli_serve *options, slc_live *live)
     }
     slc_live_close(live);
 }
+
+/* ---- the page of a flow ------------------------------------------------------------------------ */
+
+double slc_cli_page_patience(const slc_cli_page *page)
+{
+    return page->live != NULL ? 0.5 : 0;
+}
+
+int slc_cli_page_open(const slc_cli_call *call, const slc_cli_serve *options, bool quiet,
+                      const slc_flow_chain *chain, const void *setup, slc_cli_page *page)
+{
+    slc_error error = {.status = SLC_OK};
+    page->options = options;
+    const int status = slc_cli_serve_open(call, options, quiet, &page->live);
+    if (status == SLC_CLI_GO_ON &&
+        slc_live_flow_open(page->live, chain, setup, &page->flow, &error) != SLC_OK) {
+        slc_cli_say(call->command->name, "%s", error.text);
+        return SLC_CLI_FAILED;
+    }
+    return status;
+}
+
+static void publish(const slc_cli_page *page, slc_live_state state, slc_flow *flow, const char *input,
+                    const slc_live_flow_state *more)
+{
+    slc_flow_totals totals;
+    slc_live_flow_state now = more != NULL ? *more : (slc_live_flow_state){.flow = NULL};
+    if (flow != NULL) {
+        slc_flow_totals_of(flow, &totals);
+        now.flow = &totals;
+    }
+    now.input = input;
+    (void)slc_live_flow_publish(page->flow, state, &now);
+}
+
+void slc_cli_page_tick(const slc_cli_page *page, slc_flow *flow, const char *input,
+                       const slc_live_flow_state *more)
+{
+    if (slc_live_due(page->live)) {
+        publish(page, slc_cli_interrupted() ? SLC_LIVE_ENDING : SLC_LIVE_RUNNING, flow, input, more);
+        slc_cli_serve_tell(page->live);
+    }
+}
+
+void slc_cli_page_close(slc_cli_page *page, int status, slc_flow *flow, const slc_live_flow_state *more)
+{
+    if (page->live != NULL) {
+        publish(page, status == SLC_CLI_DONE ? SLC_LIVE_FINISHED : SLC_LIVE_FAILED, flow, NULL, more);
+        slc_cli_serve_close(page->options, page->live);
+    }
+    slc_live_flow_close(page->flow);
+    *page = (slc_cli_page){.live = NULL};
+}

@@ -1,8 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * --serve: the live page of a command. A command has a row in its table, opens it before its work, publishes
- * between steps where slc_live_due says so, and closes it after its files. What it complains of is on the
- * page, too.
+ * between steps, and closes it after its files. What it complains of is on the page, too.
  */
 #ifndef SLUICE_CLI_SERVE_H
 #define SLUICE_CLI_SERVE_H
@@ -10,6 +9,7 @@
 #include "cli_options.h"
 
 #include <sluice/live.h>
+#include <sluice/live_flow.h>
 
 /* Goes into a command's options. */
 typedef struct slc_cli_serve {
@@ -39,5 +39,23 @@ int slc_cli_serve_open(const slc_cli_call *call, const slc_cli_serve *options, b
 void slc_cli_serve_tell(slc_live *live);
 /* After all files, and the last snapshot: with --serve-hold waits for a signal. NULL is allowed. */
 void slc_cli_serve_close(const slc_cli_serve *options, slc_live *live);
+
+/* The page of a command that runs a flow; all of it does nothing without --serve. Zero-initialise. */
+typedef struct slc_cli_page {
+    const slc_cli_serve *options;
+    slc_live *live;
+    slc_live_flow *flow;
+} slc_cli_page;
+/* How long slc_flow_next may wait before a command looks after its page: slc_flow_config.patience. */
+double slc_cli_page_patience(const slc_cli_page *page);
+/* As slc_cli_serve_open. */
+int slc_cli_page_open(const slc_cli_call *call, const slc_cli_serve *options, bool quiet,
+                      const slc_flow_chain *chain, const void *setup, slc_cli_page *page);
+/* Every now and then: publishes if it is time. `input`: which is being read, or NULL. `more`: what else is
+ * known, or NULL; without `flow` its totals, too. */
+void slc_cli_page_tick(const slc_cli_page *page, slc_flow *flow, const char *input,
+                       const slc_live_flow_state *more);
+/* The last numbers, of `flow` or, where it is NULL, those of `more`; then as slc_cli_serve_close. */
+void slc_cli_page_close(slc_cli_page *page, int status, slc_flow *flow, const slc_live_flow_state *more);
 
 #endif

@@ -355,7 +355,7 @@ static slc_status open_flow(slc_cluster_job *job)
     config.paths = (const char *const *)job->inputs;
     config.n_paths = (uint32_t)job->n_inputs;
     config.n_slots = job->is_live ? SLOTS : 1; /* received while clusters are found */
-    config.patience = job->is_live || job->page != NULL ? PATIENCE : 0;
+    config.patience = job->is_live || job->page.live != NULL ? PATIENCE : 0;
     config.part = job->options->part.part;
     config.n_parts = job->options->part.n;
     config.exec.threads = (uint32_t)job->options->threads;
@@ -471,9 +471,11 @@ static int act(const slc_cli_call *call)
         status = slc_cli_part_choose(COMMAND, call->options, &job->options->part);
         status = status == SLC_CLI_GO_ON ? check_all(job) : status;
         status = status == SLC_CLI_GO_ON ? slc_cluster_choose_tables(job, COMMAND) : status;
-        status = status == SLC_CLI_GO_ON ? slc_cluster_page_open(job, call) : status;
+        status = status == SLC_CLI_GO_ON ? slc_cli_page_open(call, &job->options->serve, job->options->quiet,
+                                                             &slc_flow_pixel, &job->setup, &job->page)
+                                         : status;
         status = status == SLC_CLI_GO_ON ? process(job) : status;
-        slc_cluster_page_close(job, status);
+        slc_cli_page_close(&job->page, status, job->flow, NULL);
         slc_flow_close(job->flow);
         slc_columns_clear(&job->place, &job->rows);
         slc_cluster_shots_clear(job);

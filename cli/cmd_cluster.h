@@ -123,8 +123,7 @@ typedef struct slc_cluster_job {
     bool partial;            /* a signal ended it */
     slc_cli_kept kept;       /* outputs */
     slc_cli_progress progress;
-    slc_live *page; /* NULL without --serve */
-    slc_live_pixel *page_pixel;
+    slc_cli_page page;
     uint64_t pixels; /* that were read, for the progress */
     slc_error error;
 } slc_cluster_job;
@@ -138,13 +137,6 @@ slc_status slc_cluster_choose(void *job, const slc_io_pixels_info *about, slc_fl
                               slc_error *error);
 /* Opens the outputs, with columns for what the first input has, unless they are open. */
 bool slc_cluster_job_begin(slc_cluster_job *job, const slc_io_pixels_info *about);
-
-/* --serve: SLC_CLI_GO_ON, or an exit status; what was found; publishes where it is time; what it ended with.
- */
-int slc_cluster_page_open(slc_cluster_job *job, const slc_cli_call *call);
-void slc_cluster_page_take(slc_cluster_job *job, const slc_flow_item *item);
-void slc_cluster_page_tick(slc_cluster_job *job, const slc_flow_item *item);
-void slc_cluster_page_close(slc_cluster_job *job, int status);
 
 /* An input over the network is the only one, and comes in pieces; else SLC_CLI_GO_ON. */
 int slc_cluster_choose_live(slc_cluster_job *job, const slc_cli_command *command);

@@ -300,7 +300,7 @@ static bool take(slc_cluster_job *job, const slc_flow_item *item)
     }
     done->counts = result->counts;
     done->totals = result->totals;
-    slc_cluster_page_take(job, item);
+    slc_live_flow_add(job->page.flow, item);
     if (job->labels != NULL &&
         (slc_cluster_labels_write(job, item, time_factor(job, &result->about)) != SLC_OK ||
          slc_cluster_labels_flush(job) != SLC_OK)) {
@@ -355,7 +355,7 @@ bool slc_cluster_job_run(slc_cluster_job *job)
     slc_status status;
     bool ended = false; /* a signal came, and what was read is good */
     while (!ended && (status = slc_flow_next(job->flow, &item, &job->error)) == SLC_OK) {
-        slc_cluster_page_tick(job, item);
+        slc_cli_page_tick(&job->page, job->flow, item != NULL ? item->path : NULL, NULL);
         if (item == NULL) {
             if (job->is_live && !wait_more(job)) {
                 return false;

@@ -45,6 +45,7 @@ static const slc_cli_option table[] = {
     SLC_CLI_RESULTS(O, results),
     SLC_CLI_PART(O, part),
     SLC_CLI_RESULTS_LIVE(O, results),
+    SLC_CLI_SERVE(O, serve),
     {"table", 0, OUTPUT(O, table), "FILE", "write the clusters as CSV"},
     {"json", 0, FLAG(O, json), NULL, "print one JSON object instead of a table"},
     {"quiet", 'q', FLAG(O, quiet), NULL, "no progress on standard error, only errors and what was lost"},
@@ -206,7 +207,8 @@ static slc_status open_flow(slc_cms_job *job, int n_inputs, char **inputs)
     config.strict = job->options->strict;
     config.keep_going = config.signals_to_reader = config.results_alone = true;
     config.stop = slc_cli_stop;
-    job->setup = (slc_flow_cms_setup){&job->config, job->cabling, &job->gains};
+    config.patience = slc_cli_page_patience(&job->page);
+    job->setup.cabling = job->cabling;
     slc_flow_totals totals = {.first_event = 0};
     const slc_status status = slc_flow_open(&config, &slc_flow_cms, &job->setup, &job->flow, &job->error);
     if (status == SLC_OK) {
@@ -331,8 +333,13 @@ static int act(const slc_cli_call *call)
         return SLC_CLI_FAILED;
     }
     job->options = call->options;
+    job->setup = (slc_flow_cms_setup){.config = &job->config, .gains = &job->gains};
     int status = slc_cli_part_choose(&slc_cmd_cms, job->options, &job->options->part);
+    status = status == SLC_CLI_GO_ON ? slc_cli_page_open(call, &job->options->serve, job->options->quiet,
+                                                         &slc_flow_cms, &job->setup, &job->page)
+                                     : status;
     status = status == SLC_CLI_GO_ON ? process(job, call->n, call->operands, call->command_line) : status;
+    slc_cli_page_close(&job->page, status, job->flow, NULL);
     slc_cli_part_clear(&job->options->part);
     clear(job);
     return status;

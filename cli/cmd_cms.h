@@ -11,6 +11,7 @@
 #include "cli_options.h"
 #include "cli_part.h"
 #include "cli_results.h"
+#include "cli_serve.h"
 #include "cli_talk.h"
 
 #include <sluice/sluice.h>
@@ -23,6 +24,7 @@ typedef struct slc_cms_options {
     double min_charge, min_charge_layer1; /* negative: the phase's own */
     double run, luminosity_section;       /* negative: not given */
     slc_cli_part part;
+    slc_cli_serve serve;
     bool truncate, strict, json, quiet;
 } slc_cms_options;
 
@@ -75,6 +77,7 @@ typedef struct slc_cms_job {
     slc_cms_totals totals;
     uint64_t first_event; /* events of the run before this part */
     slc_cli_progress progress;
+    slc_cli_page page;
     slc_error error;
     bool failed;
     bool useful;  /* an input had what is read here */

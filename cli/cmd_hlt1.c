@@ -31,6 +31,7 @@ static const slc_cli_option table[] = {
     SLC_CLI_RESULTS(O, results),
     SLC_CLI_PART(O, part),
     SLC_CLI_RESULTS_LIVE(O, results),
+    SLC_CLI_SERVE(O, serve),
     {"json", 0, FLAG(O, json), NULL, "print one JSON object instead of a table"},
     {"quiet", 'q', FLAG(O, quiet), NULL, "no progress on standard error, only errors and what was lost"},
 };
@@ -115,7 +116,9 @@ static slc_status open_flow(slc_hlt1_job *job, int n_inputs, char **inputs)
     config.strict = job->options->strict;
     config.keep_going = config.signals_to_reader = config.results_alone = true;
     config.stop = slc_cli_stop;
-    job->setup = (slc_flow_hlt1_setup){&job->config, job->geometry, job->options->truth};
+    config.patience = slc_cli_page_patience(&job->page);
+    job->setup.geometry = job->geometry;
+    job->setup.truth = job->options->truth;
     return slc_flow_open(&config, &slc_flow_hlt1, &job->setup, &job->flow, &job->error);
 }
 
@@ -243,8 +246,13 @@ static int act(const slc_cli_call *call)
         return SLC_CLI_FAILED;
     }
     job->options = call->options;
+    job->setup.config = &job->config;
     int status = slc_cli_part_choose(&slc_cmd_hlt1, job->options, &job->options->part);
+    status = status == SLC_CLI_GO_ON ? slc_cli_page_open(call, &job->options->serve, job->options->quiet,
+                                                         &slc_flow_hlt1, &job->setup, &job->page)
+                                     : status;
     status = status == SLC_CLI_GO_ON ? process(job, call->n, call->operands, call->command_line) : status;
+    slc_cli_page_close(&job->page, status, job->flow, NULL);
     slc_cli_part_clear(&job->options->part);
     clear(job);
     return status;

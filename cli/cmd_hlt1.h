@@ -11,6 +11,7 @@
 #include "cli_options.h"
 #include "cli_part.h"
 #include "cli_results.h"
+#include "cli_serve.h"
 #include "cli_talk.h"
 #include "cli_tree.h"
 
@@ -24,6 +25,7 @@ typedef struct slc_hlt1_options {
     int settings;
     uint64_t threads, batch, gec;
     slc_cli_part part;
+    slc_cli_serve serve;
     bool truth, strict, json, quiet, no_checksum, fast;
 } slc_hlt1_options;
 
@@ -67,6 +69,7 @@ typedef struct slc_hlt1_job {
     slc_io_writer *results; /* NULL without -o */
     slc_hlt1_totals totals;
     slc_cli_progress progress;
+    slc_cli_page page;
     slc_error error;
     bool failed, useful, partial, live;
 } slc_hlt1_job;

@@ -190,12 +190,16 @@ bool slc_hlt1_job_run(slc_hlt1_job *job)
     slc_flow_item *item = NULL;
     slc_status status;
     while ((status = slc_flow_next(job->flow, &item, &job->error)) == SLC_OK) {
-        if (item->ended && slc_cli_broken()) {
+        if (item != NULL && item->ended && slc_cli_broken()) {
             return false;
         }
-        if (!(item->ended ? take_end(job, item) : take_batch(job, item))) {
-            return false;
+        if (item != NULL) {
+            slc_live_flow_add(job->page.flow, item);
+            if (!(item->ended ? take_end(job, item) : take_batch(job, item))) {
+                return false;
+            }
         }
+        slc_cli_page_tick(&job->page, job->flow, item != NULL ? item->path : NULL, NULL);
         slc_flow_release(job->flow, item);
     }
     if (status != SLC_END) {

@@ -82,6 +82,7 @@ const slc_cli_option slc_label_option_rows[] = {
      "of volumes: axes whose first and last voxels are neighbours: x,y,z or some"},
     {"stream", 0, FLAG(O, stream), NULL,
      "label row by row, volumes by slices; features only, components as they end"},
+    SLC_CLI_SERVE(O, serve),
     {"json", 0, FLAG(O, json), NULL, "print one JSON object"},
     {"quiet", 'q', FLAG(O, quiet), NULL, "no table and no notes, only errors and what was not read"},
 };
@@ -131,10 +132,12 @@ bool slc_label_has_files(const slc_label_options *options)
            options->write_mask != NULL;
 }
 
-/* Does anything tell how many pixels there are? JSON and the table do, and the pages of an HDF5 file. */
+/* Does anything tell how many pixels there are? JSON and the table do, the pages of an HDF5 file, a live
+ * page. */
 static bool shows_areas(const slc_label_options *options)
 {
-    return options->json || options->stats != NULL || (!options->quiet && !slc_label_has_files(options));
+    return options->json || options->stats != NULL || options->serve.address != NULL ||
+           (!options->quiet && !slc_label_has_files(options));
 }
 
 /* The device's word, what only a GPU has, and the algorithm of whichever it is. */
@@ -161,9 +164,10 @@ static int check_device(const slc_label_options *options)
     if (!slc_image_cuda_algorithm_features(algorithm) && shows_areas(options)) {
         return slc_cli_wrong(COMMAND, "--algorithm %s makes labels alone, and no features for %s",
                              options->algorithm,
-                             options->stats != NULL ? "--stats"
-                             : options->json        ? "--json"
-                                                    : "the table; it goes with --output");
+                             options->stats != NULL           ? "--stats"
+                             : options->json                  ? "--json"
+                             : options->serve.address != NULL ? "--serve"
+                                                              : "the table; it goes with --output");
     }
     return SLC_CLI_GO_ON;
 }
@@ -321,6 +325,7 @@ static int open_flow(slc_label_job *job)
     config.n_slots = several ? 0 : 1;
     config.keep_going = config.signals_to_reader = true;
     config.stop = slc_cli_stop;
+    config.patience = slc_cli_page_patience(&job->page);
     if (job->outputs != NULL && options->preview == NULL && options->write_mask == NULL && !options->stream) {
         config.work = slc_label_write_own;
         config.context = job;
@@ -438,6 +443,9 @@ static int act(const slc_cli_call *call)
 {
     slc_label_options *options = call->options;
     slc_label_job *job = NULL;
+    if (options->volume && options->serve.address != NULL) {
+        return slc_cli_wrong(COMMAND, "--serve shows pages as they are labelled; --volume has none");
+    }
     if (options->volume) {
         return slc_label_is_pattern(options->output)
                    ? slc_cli_wrong(COMMAND, "--output: {name} is for images; --volume has one output")
@@ -452,7 +460,10 @@ static int act(const slc_cli_call *call)
     status = status == SLC_CLI_GO_ON ? slc_label_begin(&own, &job) : status;
     if (status == SLC_CLI_GO_ON) {
         job->outputs = files.outputs;
-        status = process(job);
+        status = slc_cli_page_open(call, &options->serve, options->quiet, &slc_flow_image, &job->setup,
+                                   &job->page);
+        status = status == SLC_CLI_GO_ON ? process(job) : status;
+        slc_label_page_close(job, status);
     }
     slc_label_end(job);
     slc_label_files_clear(&files);

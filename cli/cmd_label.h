@@ -17,6 +17,7 @@
 #include "cli_options.h"
 #include "cli_part.h"
 #include "cli_results.h"
+#include "cli_serve.h"
 #include "cli_talk.h"
 
 #include <sluice/sluice.h>
@@ -30,6 +31,7 @@ typedef struct slc_label_options {
     uint32_t features;
     int border;
     slc_cli_part part;
+    slc_cli_serve serve;
     bool inverse, stream, volume, equal, labels, json, quiet, fill_holes;
 } slc_label_options;
 
@@ -100,13 +102,14 @@ typedef struct slc_label_job {
     bool told_threshold;       /* that it is above all pixels that there can be, of the first such page */
     bool partial;              /* a signal ended the reading */
     slc_cli_kept kept;         /* outputs */
+    slc_cli_page page;         /* --serve */
     uint64_t checksum;
     uint64_t page_factor; /* of the next page in it, with --stream, whose pages are summed here */
     slc_error error;
 } slc_label_job;
 
 /* The command line, which `sluice-mpi label` has, too. */
-enum { SLC_LABEL_OPTION_ROWS = 37 };
+enum { SLC_LABEL_OPTION_ROWS = 41 };
 extern const slc_cli_option slc_label_option_rows[];
 void slc_label_defaults(void *options);
 
@@ -137,6 +140,9 @@ slc_status slc_label_write_own(void *context, slc_flow_item *item, slc_error *er
 /* Takes all pages of the flow. A page that is no use is told, counted in job->faults and written as one
  * without components. False after a complaint, or where a signal came. */
 bool slc_label_job_run(slc_label_job *job);
+
+/* The last numbers of --serve. */
+void slc_label_page_close(slc_label_job *job, int status);
 
 /* Creates the file; job->written says which columns it has. */
 slc_status slc_label_stats_open(slc_label_job *job);

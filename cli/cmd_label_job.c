@@ -195,6 +195,37 @@ static bool write_labels(slc_label_job *job, const slc_flow_image_result *result
     return add_labels(job, job->image_writer, result, &job->error) == SLC_OK || complain(job);
 }
 
+/* ---- the live page ----------------------------------------------------------------------------- */
+
+/* The checksum of a stream, and that of a run that has ended, is the job's. */
+static slc_live_flow_state state_of(const slc_label_job *job, slc_flow_totals *totals)
+{
+    *totals = (slc_flow_totals){.workers = 0};
+    if (job->flow != NULL) {
+        slc_flow_totals_of(job->flow, totals);
+    }
+    if (job->flow == NULL || job->options->stream) {
+        totals->checksum = job->checksum;
+    }
+    return (slc_live_flow_state){.flow = totals};
+}
+
+static void page_tick(const slc_label_job *job, const char *input)
+{
+    if (slc_live_due(job->page.live)) {
+        slc_flow_totals totals;
+        const slc_live_flow_state more = state_of(job, &totals);
+        slc_cli_page_tick(&job->page, NULL, input, &more);
+    }
+}
+
+void slc_label_page_close(slc_label_job *job, int status)
+{
+    slc_flow_totals totals;
+    const slc_live_flow_state more = state_of(job, &totals);
+    slc_cli_page_close(&job->page, status, NULL, &more);
+}
+
 /* ---- row by row -------------------------------------------------------------------------------- */
 
 /* Rows that `closed` holds are written and forgotten. */
@@ -207,6 +238,8 @@ static bool flush(slc_label_job *job, slc_label_page *page, uint64_t *count)
     if (!write_rows(job, page, &job->rows, *count)) {
         return false;
     }
+    slc_live_flow_add_components(job->page.flow, &job->rows.columns);
+    page_tick(job, job->inputs[page->input - 1]);
     *count += n;
     slc_columns_reset(&job->rows);
     return true;
@@ -410,9 +443,13 @@ bool slc_label_job_run(slc_label_job *job)
     slc_status status;
     job->page_factor = 1;
     while ((status = slc_flow_next(job->flow, &item, &job->error)) == SLC_OK) {
-        if (!slc_label_take(job, item)) {
-            return false;
+        if (item != NULL) {
+            slc_live_flow_add(job->page.flow, item);
+            if (!slc_label_take(job, item)) {
+                return false;
+            }
         }
+        page_tick(job, item != NULL ? item->path : NULL);
         slc_flow_release(job->flow, item);
     }
     slc_flow_totals totals;

@@ -190,8 +190,7 @@ typedef struct slc_velo_job {
     slc_velo_held *held;           /* with --repeat */
     size_t n_held, held_capacity;
     slc_cli_progress progress;
-    slc_live *page; /* NULL without --serve */
-    slc_live_velo *page_velo;
+    slc_cli_page page;
     slc_error error;
     bool failed;            /* an input was damaged or unreadable: exit status 1 */
     bool partial;           /* a signal ended the reading */
@@ -220,10 +219,9 @@ slc_status slc_velo_job_open(slc_velo_job *job, const slc_flow_chain *chain, slc
 bool slc_velo_job_run(slc_velo_job *job, bool (*take)(slc_velo_job *, const slc_flow_item *));
 bool slc_velo_job_take(slc_velo_job *job, const slc_flow_item *item);
 
-/* --serve: opens the page (SLC_CLI_GO_ON, or an exit status), adds an item, publishes where it is time, and
- * shows how it ended. */
+/* --serve: opens the page (SLC_CLI_GO_ON, or an exit status), publishes where it is time, and shows how it
+ * ended. */
 int slc_velo_page_open(slc_velo_job *job, const slc_cli_call *call);
-void slc_velo_page_take(slc_velo_job *job, const slc_flow_item *item);
 void slc_velo_page_tick(slc_velo_job *job, const slc_flow_item *item);
 void slc_velo_page_close(slc_velo_job *job, int status);
 

@@ -257,7 +257,7 @@ static bool take_end(slc_velo_job *job, const slc_flow_item *item)
 
 bool slc_velo_job_take(slc_velo_job *job, const slc_flow_item *item)
 {
-    slc_velo_page_take(job, item);
+    slc_live_flow_add(job->page.flow, item);
     return item->ended ? take_end(job, item) : take_batch(job, item);
 }
 
@@ -314,7 +314,7 @@ slc_status slc_velo_job_open(slc_velo_job *job, const slc_flow_chain *chain, slc
     config.strict = options->strict;
     config.keep_going = config.signals_to_reader = true;
     config.results_alone = options->select == NULL && options->repeat == 0 && !slc_velo_monitor_on(options);
-    config.patience = job->page != NULL ? 0.5 : 0;
+    config.patience = slc_cli_page_patience(&job->page);
     config.stop = stop;
     config.read = read;
     config.context = job;

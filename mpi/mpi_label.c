@@ -48,6 +48,7 @@ static int check_options(const slc_label_options *options)
                        : options->largest > 0                                            ? "--largest"
                        : options->pixel_size != NULL                                     ? "--pixel-size"
                        : options->labels                                                 ? "--labels"
+                       : options->serve.address != NULL                                  ? "--serve"
                        : options->part.word != NULL                                      ? "--part"
                                                     : slc_label_mask_word(options);
     if (word != NULL) {

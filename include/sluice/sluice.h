@@ -31,9 +31,8 @@
 #include <sluice/io_pixel.h>
 #include <sluice/lhcb.h>
 #include <sluice/live.h>
+#include <sluice/live_flow.h>
 #include <sluice/live_pet.h>
-#include <sluice/live_pixel.h>
-#include <sluice/live_velo.h>
 #include <sluice/muon_types.h>
 #include <sluice/pet_calibrate.h>
 #include <sluice/pet_check.h>

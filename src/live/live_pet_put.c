@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The page of PET: what is put. */
+#include "live/live_look.h"
 #include "live/live_pet_part.h"
 
 #include <math.h>
@@ -8,26 +9,6 @@
 #include <sys/statvfs.h>
 
 enum { BINS = 512 };
-
-typedef struct counted {
-    const char *metric, *help, *title;
-    unsigned flags;
-    double value;
-} counted;
-
-static void put(slc_live_pet *p, const char *group, slc_live_kind kind, const counted *list, size_t n)
-{
-    for (size_t i = 0; i < n; i++) {
-        slc_live_put_value(p->live, &(slc_live_value){.metric = list[i].metric,
-                                                      .help = list[i].help,
-                                                      .group = group,
-                                                      .title = list[i].title,
-                                                      .kind = kind,
-                                                      .flags = list[i].flags,
-                                                      .value = list[i].value});
-    }
-}
-#define PUT(group, kind, list) put(p, group, kind, list, sizeof(list) / sizeof *(list))
 
 static void put_disk(slc_live_pet *p, const char *output)
 {
@@ -49,7 +30,7 @@ static void put_disk(slc_live_pet *p, const char *output)
 static void put_daq(slc_live_pet *p, const slc_live_pet_state *now)
 {
     const slc_daq_pet_counts *c = now->daq;
-    const counted counters[] = {
+    const slc_live_counted counters[] = {
         {"sluice_pet_frames_total", "Frames that were received.", "Frames", SLC_LIVE_KEEP, (double)c->frames},
         {"sluice_pet_datagrams_total", "Datagrams that were received.", "Datagrams", 0, (double)c->datagrams},
         {"sluice_pet_received_bytes_total", "Bytes of datagrams.", "Bytes", SLC_LIVE_KEEP, (double)c->bytes},
@@ -70,12 +51,12 @@ static void put_daq(slc_live_pet *p, const slc_live_pet_state *now)
         {"sluice_pet_broken_connections_total", "Connections that ended inside a message.",
          "Broken connections", SLC_LIVE_ALARM, (double)c->broken},
     };
-    const counted gauges[] = {
+    const slc_live_counted gauges[] = {
         {"sluice_pet_ring_fill_ratio", "The fullest that a ring has been, 0 to 1.", NULL, 0, c->ring_fill},
         {"sluice_pet_receiving_seconds", "How long it has received.", "Seconds", 0, c->seconds},
     };
-    PUT("Acquisition", SLC_LIVE_COUNTER, counters);
-    PUT("Acquisition", SLC_LIVE_GAUGE, gauges);
+    SLC_LIVE_PUT(p->live, "Acquisition", SLC_LIVE_COUNTER, counters);
+    SLC_LIVE_PUT(p->live, "Acquisition", SLC_LIVE_GAUGE, gauges);
     slc_live_put_value(p->live, &(slc_live_value){.group = "Acquisition",
                                                   .title = "Ring, fullest",
                                                   .unit = "%",
@@ -90,7 +71,7 @@ static void put_modules(slc_live_pet *p, const slc_live_pet_state *now)
         const slc_daq_pet_module *m = &now->daq->module[i];
         char name[8];
         (void)snprintf(name, sizeof name, "%d", i);
-        const counted list[] = {
+        const slc_live_counted list[] = {
             {"sluice_pet_module_frames_total", "Frames by module.", "frames", 0, (double)m->frames},
             {"sluice_pet_lost_datagrams_total", "Datagrams that are missing by the sequence counter.", "lost",
              SLC_LIVE_ALARM, now->sequence ? (double)m->lost : NAN},
@@ -117,7 +98,7 @@ static void put_modules(slc_live_pet *p, const slc_live_pet_state *now)
 
 static void put_chain(slc_live_pet *p, const slc_pet_totals *t)
 {
-    const counted list[] = {
+    const slc_live_counted list[] = {
         {"sluice_pet_singles_total", "Singles that were made of frames.", "Singles", SLC_LIVE_KEEP,
          (double)t->convert.singles},
         {"sluice_pet_prompts_total", "Coincidences.", "Prompts", SLC_LIVE_KEEP, (double)t->prompt.pairs},
@@ -131,20 +112,10 @@ static void put_chain(slc_live_pet *p, const slc_pet_totals *t)
          (double)(t->convert.module + t->convert.unit + t->convert.position + t->convert.no_crystal)},
     };
     char text[32];
-    PUT("Coincidences", SLC_LIVE_COUNTER, list);
+    SLC_LIVE_PUT(p->live, "Coincidences", SLC_LIVE_COUNTER, list);
     (void)snprintf(text, sizeof text, "%016llx", (unsigned long long)t->checksum);
     slc_live_put_text(p->live, "Coincidences", "Checksum so far", text, 0);
-    for (uint32_t i = 0; i < p->faults.n_kinds; i++) {
-        slc_live_put_value(p->live, &(slc_live_value){.metric = "sluice_faults_total",
-                                                      .help = "Faults in the data, by code.",
-                                                      .group = "Faults",
-                                                      .title = "count",
-                                                      .label = "code",
-                                                      .is = slc_fault_name(p->faults.kind[i].code),
-                                                      .kind = SLC_LIVE_COUNTER,
-                                                      .flags = SLC_LIVE_ALARM,
-                                                      .value = (double)p->faults.kind[i].n});
-    }
+    slc_live_put_faults(p->live, "Coincidences", &p->faults);
 }
 
 /* ---- the sample, with the mutex held ----------------------------------------------------------- */
@@ -238,9 +209,9 @@ bool slc_live_pet_publish(slc_live_pet *p, slc_live_state state, const slc_live_
         put_daq(p, now);
         put_modules(p, now);
     } else {
-        const counted list[] = {{"sluice_pet_frames_total", "Frames that were read.", "Frames", SLC_LIVE_KEEP,
-                                 (double)now->frames}};
-        PUT("Coincidences", SLC_LIVE_COUNTER, list);
+        const slc_live_counted list[] = {{"sluice_pet_frames_total", "Frames that were read.", "Frames",
+                                          SLC_LIVE_KEEP, (double)now->frames}};
+        SLC_LIVE_PUT(p->live, "Coincidences", SLC_LIVE_COUNTER, list);
     }
     (void)pthread_mutex_lock(&p->mutex);
     if (now->chain != NULL && p->config != NULL) {
@@ -249,9 +220,9 @@ bool slc_live_pet_publish(slc_live_pet *p, slc_live_state state, const slc_live_
     }
     put_spectrum(p);
     put_floods(p);
-    const counted sample[] = {{"sluice_pet_sampled_frames_total", "Frames that the pictures are of.",
-                               "Frames in the pictures", 0, (double)p->sampled}};
-    PUT("Frames", SLC_LIVE_COUNTER, sample);
+    const slc_live_counted sample[] = {{"sluice_pet_sampled_frames_total", "Frames that the pictures are of.",
+                                        "Frames in the pictures", 0, (double)p->sampled}};
+    SLC_LIVE_PUT(p->live, "Frames", SLC_LIVE_COUNTER, sample);
     (void)pthread_mutex_unlock(&p->mutex);
     return slc_live_publish(p->live, state);
 }

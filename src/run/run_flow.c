@@ -334,6 +334,14 @@ static slc_status tell_end(slc_flow *f, slc_error *error)
     return status;
 }
 
+/* The reading thread, which had them, ends. */
+static void take_signals(const slc_flow *f)
+{
+    if (f->config.signals_to_reader && f->has_reader) {
+        (void)pthread_sigmask(SIG_SETMASK, &f->mask, NULL);
+    }
+}
+
 slc_status slc_flow_next(slc_flow *f, slc_flow_item **item, slc_error *error)
 {
     *item = NULL;
@@ -341,8 +349,12 @@ slc_status slc_flow_next(slc_flow *f, slc_flow_item **item, slc_error *error)
     while (status == SLC_OK) {
         bool late = false;
         slc_flow_slot *s = take_first(f, &late);
+        if (s == NULL && late) {
+            return SLC_OK;
+        }
         if (s == NULL) {
-            return late ? SLC_OK : tell_end(f, error);
+            take_signals(f);
+            return tell_end(f, error);
         }
         const bool told = s->item.ended && s->item.status == SLC_END && s->input != NULL && s->input->failed;
         settle(f, s);
@@ -363,9 +375,7 @@ slc_status slc_flow_next(slc_flow *f, slc_flow_item **item, slc_error *error)
         }
         slc_flow_release(f, &s->item);
     }
-    if (f->config.signals_to_reader && f->has_reader) { /* which ends */
-        (void)pthread_sigmask(SIG_SETMASK, &f->mask, NULL);
-    }
+    take_signals(f);
     slc_flow_lock(f);
     f->at_end = true;
     f->end = status; /* and again, if asked again */

@@ -1,0 +1,90 @@
+# SPDX-License-Identifier: Apache-2.0
+"""Pages of the commands that run a flow, beside the VELO's: the numbers on them are those that the runs end with."""
+import json
+import os
+import signal
+import subprocess
+import sys
+
+sluice, source, data = sys.argv[1:]
+sys.path.insert(0, source + "/tests/support")
+import live_run  # noqa: E402
+from live_run import Run, equal, holds  # noqa: E402
+
+
+def finished(*arguments):
+    """Status, metrics and printed JSON of a run that is over and stays."""
+    run = Run(sluice, *arguments, "--json", "--serve-hold")
+    status = run.wait(lambda s: s["state"] in ("finished", "failed"))
+    code, _, body = run.ask("/metrics")
+    equal("metrics", code, 200)
+    metrics = {line.rsplit(" ", 1)[0]: float(line.rsplit(" ", 1)[1]) for line in body.decode().splitlines() if line[0] != "#"}
+    _, _, none = run.ask("/map.bin?block=0")  # asked for: in the next snapshot, which does not come any more
+    equal("its end", run.end(signal.SIGTERM), 0)
+    return status, metrics, json.loads(run.out)
+
+
+def text(status, title):
+    return next(t["text"] for t in status["texts"] if t["title"] == title)
+
+
+def plot(status, title):
+    return next(p for p in status["plots"] if p["title"] == title)
+
+
+def cms():
+    subprocess.run([sluice, "simulate", "cms", "-q", "--events", "20", "--tracks", "200", "--seed", "3", "-o", "a.bin", "--cabling", "a.cabling", "--gains", "a.gains"], check=True)
+    status, metrics, final = finished("cms", "a.bin", "--cabling", "a.cabling", "--gains", "a.gains", "--batch", "4")
+    shown = live_run.values(status)
+    equal("cms: numbers", [shown[k] for k in ("Events", "Digis", "Clusters", "Lost events", "Faults")], [20, final["words"]["digis"], final["clusters"], 0, 0])
+    equal("cms: metrics", [metrics["sluice_cms_" + k] for k in ("events_total", "digis_total", "clusters_total")],
+          [20, final["words"]["digis"], final["clusters"]])
+    equal("cms: checksum", text(status, "Checksum so far"), final["checksum"])
+    equal("cms: every cluster is in the plots", [sum(plot(status, t)["counts"]) for t in ("Charges of clusters", "Sizes of clusters")], [final["clusters"]] * 2)
+    equal("cms: and every event", sum(plot(status, "Clusters an event")["counts"]), 20)
+    equal("cms: digis that are in modules", sum(plot(status, "Digis by module")["counts"]) <= final["words"]["digis"] <= 1.1 * sum(plot(status, "Digis by module")["counts"]), True)
+    holds("cms: stages", all(metrics[f'sluice_cms_stage_seconds_total{{stage="{k}"}}'] >= 0 for k in ("decode", "calibrate", "cluster", "position")))
+    equal("cms: a picture", [m["title"] for m in status["maps"]], ["Digis in the modules' rows and columns"])
+
+
+def label():
+    with open("a.pgm", "wb") as out:  # of 40 squares
+        rows = [bytearray(400) for _ in range(100)]
+        for k in range(40):
+            for y in range(5):
+                rows[10 + 20 * (k // 20) + y][20 * (k % 20):20 * (k % 20) + 5] = b"\xc8" * 5
+        out.write(b"P5 400 100 255\n" + b"".join(rows))
+    for how in (["--stream"], []):
+        status, metrics, final = finished("label", "a.pgm", "a.pgm", "--threshold", "100", *how)
+        shown = live_run.values(status)
+        equal(f"label {how}: numbers", [shown[k] for k in ("Pages", "Pixels", "Components", "Foreground pixels", "Components a page", "Pages that are no use")], [2, 80000, 80, 2000, 40, 0])
+        equal(f"label {how}: metrics", [metrics["sluice_label_" + k] for k in ("pages_total", "components_total", "page_width", "threshold")], [2, 80, 400, 100])
+        equal(f"label {how}: areas", plot(status, "Areas of components")["counts"][25], 80)
+        equal(f"label {how}: checksum", text(status, "Checksum so far"), final["checksum"])
+        equal("label: a picture", [m["group"] for m in status["maps"]], ["Newest page"])
+    got = subprocess.run([sluice, "label", "--volume", "a.pgm", "--serve", "127.0.0.1:0"], stderr=subprocess.PIPE, text=True)
+    equal("label --volume", (got.returncode, "--volume has none" in got.stderr), (2, True))
+
+
+def hlt1():
+    folder = data + "/lhcb_hlt1"
+    ten = folder + "/MiniBrunel_2018_MinBias_FTv4_DIGI_truth.mdf"
+    if not os.path.exists(ten):
+        print("no data of LHCb's first trigger level: its page is not looked at")
+        return
+    status, metrics, final = finished("hlt1", ten, "--geometry", folder, "--lines", source + "/docs/examples/hlt1-lines.json", "--batch", "2")
+    shown = live_run.values(status)
+    equal("hlt1: numbers", [shown[k] for k in ("UT hits", "SciFi clusters", "Muon hits", "Long tracks", "Lost events")],
+          [sum(final[k]) for k in ("ut_hits", "scifi_clusters", "muon_hits", "long_tracks")] + [0])
+    equal("hlt1: metrics", [metrics["sluice_hlt1_" + k] for k in ("events_total", "upstream_tracks_total")], [10, sum(final["upstream_tracks"])])
+    equal("hlt1: the VELO's", [metrics["sluice_velo_" + k] for k in ("events_total", "tracks_total")], [10, sum(final["tracks"])])
+    equal("hlt1: momenta", sum(plot(status, "Momenta of long tracks")["counts"]), sum(final["long_tracks"]))
+    equal("hlt1: checksum", text(status, "Checksum so far"), final["checksum"])
+    equal("hlt1: lines", [metrics[f'sluice_hlt1_line_accepted_total{{line="{line["name"]}"}}'] for line in final["selection"]["lines"]], [line["accepted"] for line in final["selection"]["lines"]])
+    holds("hlt1: an event to be drawn", status["events"])
+
+
+cms()
+label()
+hlt1()
+print(f"{live_run.compared} comparisons")
