@@ -269,6 +269,7 @@ extern const slc_cli_command slc_cmd_cms;
 extern const slc_cli_command slc_cmd_hlt1;
 extern const slc_cli_command slc_cmd_convert;
 extern const slc_cli_command slc_cmd_join;
+extern const slc_cli_command slc_cmd_serve;
 extern const slc_cli_command slc_cmd_pet_coincidences;
 extern const slc_cli_command slc_cmd_pet_list;
 extern const slc_cli_command slc_cmd_pet_calibrate;

@@ -65,11 +65,12 @@ int slc_cli_serve_open(const slc_cli_call *call, const slc_cli_serve *options, b
     const slc_status status = slc_live_open(&config, live, &error);
     memset(token, 0, sizeof token);
     if (status == SLC_ERR_USAGE || status == SLC_ERR_UNSUPPORTED) {
-        return slc_cli_wrong(call->command, "--serve: %s", error.text);
+        return slc_cli_wrong(call->command, options->alone ? "--at: %s" : "--serve: %s", error.text);
     }
     if (status != SLC_OK) {
-        slc_cli_say(command, "--serve: %s; the work goes on without a page", error.text);
-        return SLC_CLI_GO_ON;
+        slc_cli_say(command, options->alone ? "%s" : "--serve: %s; the work goes on without a page",
+                    error.text);
+        return options->alone ? SLC_CLI_FAILED : SLC_CLI_GO_ON;
     }
     if (!quiet) {
         slc_cli_say(command, "page: %s%s", slc_live_url(*live), options->token != NULL ? "#TOKEN" : "");

@@ -16,6 +16,7 @@ typedef struct slc_cli_serve {
     const char *address; /* NULL: no page */
     const char *token;   /* the file that has it */
     bool anywhere, hold;
+    bool alone; /* the page is all of the work */
 } slc_cli_serve;
 
 /* NOLINTBEGIN(bugprone-macro-parentheses): names of types and members. */

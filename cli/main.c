@@ -16,6 +16,7 @@ const slc_cli_command *const slc_cli_commands[] = {
     &slc_cmd_cms,
     &slc_cmd_convert,
     &slc_cmd_join,
+    &slc_cmd_serve,
     &slc_cmd_pet_acquire,
     &slc_cmd_pet_run,
     &slc_cmd_pet_convert,

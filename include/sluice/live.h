@@ -110,6 +110,7 @@ SLC_API void slc_live_put_plot(slc_live *live, const slc_live_plot *plot);
 typedef struct slc_live_map {
     const char *group, *title, *x, *y, *unit;
     uint32_t number, count;
+    double x_low, x_high, y_low, y_high; /* of its axes; low = high: they count cells */
 } slc_live_map;
 SLC_API void slc_live_put_map(slc_live *live, const slc_live_map *map);
 /* Did a page ask for this one in the last five seconds? Only such maps need cells. */

@@ -33,6 +33,7 @@
 #include <sluice/live.h>
 #include <sluice/live_flow.h>
 #include <sluice/live_pet.h>
+#include <sluice/live_results.h>
 #include <sluice/muon_types.h>
 #include <sluice/pet_calibrate.h>
 #include <sluice/pet_check.h>

@@ -228,6 +228,10 @@ void slc_live_put_map(slc_live *live, const slc_live_map *m)
     member(text, "x", m->x);
     member(text, "y", m->y);
     member(text, "unit", m->unit);
+    if (m->x_low < m->x_high && m->y_low < m->y_high) {
+        put_range(text, "x_low", m->x_low, "x_high", m->x_high);
+        put_range(text, "y_low", m->y_low, "y_high", m->y_high);
+    }
     slc_live_text_print(text, ",\"number\":%u,\"count\":%u}", m->number, m->count);
 }
 

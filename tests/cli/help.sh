@@ -19,6 +19,7 @@ commands:
   cms              find clusters in CMS's pixel detector
   convert          convert LHCb raw events: MDF, multi-event packets
   join             join the results of the parts of a run
+  serve            show a file of results in a browser
   pet acquire      receive PET frames from the network, into files and live
   pet run          turn raw PET frames into coincidences
   pet convert      convert raw PET frames to singles

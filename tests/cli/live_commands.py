@@ -3,8 +3,11 @@
 import json
 import os
 import signal
+import socket
+import struct
 import subprocess
 import sys
+import time
 
 sluice, source, data = sys.argv[1:]
 sys.path.insert(0, source + "/tests/support")
@@ -84,7 +87,51 @@ def hlt1():
     holds("hlt1: an event to be drawn", status["events"])
 
 
+def page(*arguments):
+    """Values, plots and texts of `sluice serve`."""
+    process = subprocess.Popen([sluice, "serve", *arguments, "--at", "127.0.0.1:0", "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+    line = process.stderr.readline()
+    run = live_run.Run.__new__(live_run.Run)
+    run.port = int(line.rsplit(":", 1)[1].strip("/\n"))
+    status = run.wait(lambda s: s["state"] == "finished")
+    holds("a map that is asked for comes", run.ask("/map.bin?block=0")[0] in (200, 503))
+    for _ in range(50):
+        code, _, cells = run.ask("/map.bin?block=0")
+        if code == 200:
+            break
+        time.sleep(0.1)
+    process.send_signal(signal.SIGTERM)
+    out, err = process.communicate(timeout=60)
+    equal("serve: its end", (process.returncode, err, json.loads(out)["file"]), (0, "", arguments[0]))
+    return status, cells
+
+
+def results():
+    subprocess.run([sluice, "simulate", "velo", "-q", "--events", "20", "--vertices", "1", "--seed", "3", "-o", "v.mdf"], check=True)
+    final, seen = None, []
+    for name in ("v.h5", "v.arrow", "v.arrows"):
+        final = json.loads(subprocess.run([sluice, "velo", "v.mdf", "-q", "--json", "-o", name], check=True, stdout=subprocess.PIPE).stdout)
+        status, cells = page(name)
+        shown = {(v["group"], v["is"], v["title"]): v["value"] for v in status["values"]}
+        equal(f"{name}: rows", [shown["File", g, "rows"] for g in ("hits", "tracks", "primaries")], [final["clusters"], final["tracks"], final["vertices"]])
+        equal(f"{name}: events", shown["File", "tracks", "events"], 20)
+        equal(f"{name}: checksum", text(status, "checksum"), final["checksum"])
+        equal(f"{name}: a map's cells", sum(struct.unpack_from(f"<{128 * 128}I", cells, 32)) > 0.9 * final["clusters"], True)
+        plots = {(p["group"], p["title"]): p for p in status["plots"]}
+        z = plots["hits", "z_mm"]
+        equal(f"{name}: every hit is in its histogram", sum(z["counts"]) + shown["hits", "z_mm (mm)", "outside of the picture"], final["clusters"])
+        seen.append((shown, {k: p["counts"] for k, p in plots.items()}))
+    equal("HDF5 and Arrow", seen[1:], seen[:1] * 2)
+    for name, wrong in (("absent.h5", "absent.h5: "), ("v.mdf", "v.mdf: neither HDF5 nor Arrow")):
+        got = subprocess.run([sluice, "serve", name, "--at", "127.0.0.1:0", "-q"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        equal(name, (got.returncode != 0, wrong in got.stderr, got.stdout), (True, True, ""))
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        got = subprocess.run([sluice, "serve", "v.h5", "--at", f"127.0.0.1:{taken.getsockname()[1]}"], stderr=subprocess.PIPE, text=True)
+        equal("an address that is taken", (got.returncode, "without a page" in got.stderr, "cannot serve a page there" in got.stderr), (1, False, True))
+
+
 cms()
 label()
 hlt1()
+results()
 print(f"{live_run.compared} comparisons")

@@ -186,13 +186,14 @@ const picture = (() => {
       }
     }
     s.putImageData(image, 0, 0);
-    const { box } = axes(p, [0, m.width], [0, m.height], [about.x || "", about.y || ""], false);
+    const [ax, ay] = about.x_low === undefined ? [[0, m.width], [0, m.height]] : [[about.x_low, about.x_high], [about.y_low, about.y_high]];
+    const { box } = axes(p, ax, ay, [about.x || "", about.y || ""], false);
     const bar = 5 * font, room = [box.right - box.left - bar, box.bottom - box.top];
     const side = Math.min(room[0] / m.width, room[1] / m.height);
     c.clearRect(0, 0, w, h);
     const [pw, ph] = [side * m.width, side * m.height];
     const view = { ...p, w: box.left + pw + 8, h: box.top + ph + 2.7 * font };
-    const inner = axes(view, [0, m.width], [0, m.height], [about.x || "", about.y || ""], false).box;
+    const inner = axes(view, ax, ay, [about.x || "", about.y || ""], false).box;
     c.imageSmoothingEnabled = false;
     c.drawImage(small, inner.left, inner.top, inner.right - inner.left, inner.bottom - inner.top);
     const x = inner.right + font;
