@@ -134,7 +134,7 @@ static void summarise(summary *s, const double *values, size_t n, bool whole)
         if (bin < s->n_bins) {
             s->bins[bin]++;
         } else {
-            s->outside += isfinite(values[i]);
+            s->outside += isfinite(values[i]) != 0;
         }
     }
 }

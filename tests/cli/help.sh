@@ -82,7 +82,7 @@ man_options() {
         "$source/docs/sluice.1" | grep -o 'Fl Fl [a-z0-9-]*' | sed 's/Fl Fl //' | sort
 }
 
-for command in velo label cluster hlt1 cms "pet acquire" "pet run" "pet convert" "pet sort" "pet coincidences" "pet list" "pet calibrate" "pet check" "pet look" "simulate velo" "simulate hlt1" "simulate image" "simulate pixels" "simulate cms" "simulate pet" info version bench "bench label" "bench volume" "bench cluster" "bench velo" "bench hlt1" "bench cms" "bench pet" "bench gpu"; do
+for command in velo label cluster hlt1 cms serve "pet acquire" "pet run" "pet convert" "pet sort" "pet coincidences" "pet list" "pet calibrate" "pet check" "pet look" "simulate velo" "simulate hlt1" "simulate image" "simulate pixels" "simulate cms" "simulate pet" info version bench "bench label" "bench volume" "bench cluster" "bench velo" "bench hlt1" "bench cms" "bench pet" "bench gpu"; do
     run $command --help
     want 0
     want_silent
