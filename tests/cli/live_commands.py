@@ -2,6 +2,7 @@
 """Pages of the commands that run a flow, beside the VELO's: the numbers on them are those that the runs end with."""
 import json
 import os
+import re
 import signal
 import socket
 import struct
@@ -130,8 +131,34 @@ def results():
         equal("an address that is taken", (got.returncode, "without a page" in got.stderr, "cannot serve a page there" in got.stderr), (1, False, True))
 
 
+def rules_and_dashboard():
+    """What the documents' alerts and pictures ask for is put somewhere."""
+    known = {"up"}
+    for name in os.listdir(source + "/src/live"):
+        if name.endswith(".c"):
+            with open(f"{source}/src/live/{name}") as text_of:
+                known |= set(re.findall(r"\b(?:sluice|process)_[a-z0-9_]+\b", text_of.read()))
+    with open(source + "/docs/howto/live/sluice-rules.yml") as text_of:
+        rules = re.findall(r"^        expr: (.*)$", text_of.read(), re.M)
+    with open(source + "/docs/howto/live/sluice-dashboard.json") as text_of:
+        board = json.load(text_of)
+    holds("rules", len(rules) >= 7)
+    expressions = rules + [t["expr"] for p in board["panels"] for t in p["targets"]]
+    for e in expressions:
+        names = set(re.findall(r"\b(?:sluice|process)_[a-z0-9_]+\b|\bup\b", e))
+        equal(f"metrics that there are not, in {e}", (names - known, bool(names), e.count("(") == e.count(")"), e.count("{") == e.count("}")), (set(), True, True, True))
+        holds(f"a rate of what rises alone: {e}", all(name.endswith("_total") for name in re.findall(r"(?:rate|increase)\((\w+)", e)))
+    equal("panels", [sorted(p.keys() & {"id", "type", "title", "datasource", "gridPos", "targets"}) for p in board["panels"]],
+          [["datasource", "gridPos", "id", "targets", "title", "type"]] * len(board["panels"]))
+    equal("each with a number of its own", len({p["id"] for p in board["panels"]}), len(board["panels"]))
+    cells = [(p["gridPos"]["x"] + x, p["gridPos"]["y"] + y) for p in board["panels"] for x in range(p["gridPos"]["w"]) for y in range(p["gridPos"]["h"])]
+    equal("none on another", (len(set(cells)), max(x for x, _ in cells) < 24), (len(cells), True))
+    equal("letters of targets", [len({t["refId"] for t in p["targets"]}) for p in board["panels"]], [len(p["targets"]) for p in board["panels"]])
+
+
 cms()
 label()
 hlt1()
 results()
+rules_and_dashboard()
 print(f"{live_run.compared} comparisons")

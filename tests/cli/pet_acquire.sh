@@ -42,10 +42,11 @@ equal "what arrived is in the file" "$(frames_in b.raw)" "$(key out "o['frames']
 
 # ---- nobody takes what is written: the ring fills, and that is told apart ------------------------------------------
 mkfifo pipe
-(sleep 1.2; exec cat >got) <pipe &
+(until [ -e go ]; do sleep 0.05; done; exec cat >got) <pipe & # open at once, read when all was sent
 taker=$!
 listen --sequence 0:8 -o pipe --json --ring 8M --socket-buffer 1M --tolerate-loss
 transmit --fast --rate 2e6 --seconds 0.1 --sequence --repeat 20
+: >go
 sleep 0.3
 finish TERM
 want 0
