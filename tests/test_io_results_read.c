@@ -170,7 +170,7 @@ static void damage_is_an_error(void **state)
         uint32_t dice = 1;
         for (int i = 0; i < 600; i++) {
             dice = dice * 1664525U + 1013904223U;
-            const size_t at = (dice >> 8) % size;
+            const size_t at = (dice >> 8) % (size > 0 ? size : 1);
             const uint8_t before = bytes[at];
             bytes[at] ^= (uint8_t)(1U << (dice & 7));
             (void)try_bytes(bytes, size);
