@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Inside the VELO's benchmark: events in memory, what is measured of them, and its tables. HLT1's has the same
- * events.
+ * Inside the VELO's benchmark: events in memory, what is measured of them, and its tables. HLT1's has the
+ * same events.
  */
 #ifndef SLUICE_BENCH_VELO_PART_H
 #define SLUICE_BENCH_VELO_PART_H

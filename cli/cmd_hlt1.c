@@ -7,8 +7,6 @@
 
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
 
 #define O slc_hlt1_options
 static const slc_cli_option table[] = {
@@ -73,33 +71,13 @@ static int set_config(slc_hlt1_job *job)
 static slc_status open_lines(slc_hlt1_job *job)
 {
     const slc_hlt1_options *options = job->options;
-    char path[4096];
-    (void)snprintf(path, sizeof path, "%s/two_track_mva_model.json", options->geometry);
-    const char *network = options->network != NULL ? options->network : access(path, F_OK) == 0 ? path : NULL;
-    slc_status status = SLC_OK;
-    if (network != NULL) {
-        status = slc_io_hlt1_network_read(network, &job->network, &job->error);
-        job->config.network = &job->network;
-    }
-    if (status == SLC_OK && options->lines != NULL) {
-        status = slc_io_hlt1_lines_read(options->lines, &job->lines, &job->error);
-        job->config.lines = &job->lines;
-    }
-    bool asks = false;
-    for (uint32_t k = 0; k < job->lines.n_lines; k++) {
-        const slc_hlt1_select_line *line = &job->lines.lines[k];
-        for (uint32_t c = 0; c < line->n_cuts; c++) {
-            const char *name = slc_hlt1_quantity_name(line->cuts[c].of, line->cuts[c].quantity);
-            asks = asks || strcmp(name, "network") == 0;
-        }
-    }
-    return status == SLC_OK && asks && network == NULL
-               ? slc_fail(
-                     &job->error, SLC_ERR_USAGE,
-                     "%s: a line cuts on the network, and %s has no two_track_mva_model.json: name it by "
-                     "--network",
-                     options->lines, options->geometry)
-               : status;
+    bool has_network;
+    const slc_status status = slc_io_hlt1_selection_read(options->geometry, options->lines, options->network,
+                                                         &job->lines, &job->network, &has_network,
+                                                         &job->error);
+    job->config.network = has_network ? &job->network : NULL;
+    job->config.lines = options->lines != NULL ? &job->lines : NULL;
+    return status;
 }
 
 static slc_status open_flow(slc_hlt1_job *job, int n_inputs, char **inputs)

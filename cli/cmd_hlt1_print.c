@@ -41,16 +41,25 @@ static void put_resolution(slc_cli_tree *tree, const slc_histogram *h)
     slc_cli_put(tree, "sigma68", slc_histogram_half_width(h));
 }
 
+static void put_pull(slc_cli_tree *tree, const slc_histogram *h)
+{
+    slc_cli_put(tree, "pull_mean", slc_histogram_mean(h));
+    slc_cli_put(tree, "pull_sigma68", slc_histogram_half_width(h));
+}
+
 static void put_momentum(slc_cli_tree *tree, const slc_hlt1_check *check)
 {
     static const double low[SLC_HLT1_MOMENTUM_RANGES] = {3, 5, 10, 20, 40, 80};
     put_resolution(tree, &check->momentum);
+    put_pull(tree, &check->pull);
+    slc_cli_put(tree, "pull_sigma68_below_3", slc_histogram_half_width(&check->pull_soft));
     slc_cli_put(tree, "wrong_charges", check->wrong_charges);
     slc_cli_put_array(tree, "ranges");
     for (size_t k = 0; k < SLC_HLT1_MOMENTUM_RANGES; k++) {
         slc_cli_tree row = slc_cli_append(tree, "ranges");
         slc_cli_put(&row, "p_low_gev", low[k]);
         put_resolution(&row, &check->momentum_of[k]);
+        put_pull(&row, &check->pull_of[k]);
     }
 }
 

@@ -310,7 +310,7 @@ bool slc_label_close_outputs(slc_label_job *job, bool good)
 }
 
 /* A GPU that is not there is told before anything is read. Other words than a GPU's name are wrong usage. One
- * page at a time is in memory unless there are several GPUs, or several files and threads. */
+ * page at a time is in memory unless there are several GPUs or threads. */
 static int open_flow(slc_label_job *job)
 {
     const slc_label_options *options = job->options;
@@ -321,7 +321,7 @@ static int open_flow(slc_label_job *job)
     config.part = options->part.part;
     config.n_parts = options->part.n;
     config.exec.threads = (uint32_t)options->threads;
-    const bool several = slc_label_on_gpus(options->device) || (job->n_inputs > 1 && options->threads != 1);
+    const bool several = slc_label_on_gpus(options->device) || options->threads != 1;
     config.n_slots = several ? 0 : 1;
     config.keep_going = config.signals_to_reader = true;
     config.stop = slc_cli_stop;

@@ -9,7 +9,8 @@
  * cmd_label_print.c  what it prints
  * cmd_label_measure.c --labels, and features that are measured on label images
  * cmd_label_size.c   --pixel-size
- * cmd_label_volume.c --volume, from the options to what is printed
+ * cmd_label_volume.c --volume, from reading to what is printed; cmd_label_volume_ask.c: what is asked for,
+ *                    cmd_label_volume_read.c: slices in memory
  */
 #ifndef SLUICE_CMD_LABEL_H
 #define SLUICE_CMD_LABEL_H
@@ -19,6 +20,7 @@
 #include "cli_results.h"
 #include "cli_serve.h"
 #include "cli_talk.h"
+#include "cli_tree.h"
 
 #include <sluice/sluice.h>
 
@@ -39,10 +41,10 @@ typedef struct slc_label_options {
 typedef struct slc_label_page {
     uint32_t input, page; /* both from 1 */
     slc_image_type type;
-    size_t width, height, depth;   /* 1 of an image */
-    double threshold;              /* not a number for rows of bits */
-    double pixel_x_um, pixel_y_um; /* 0: not known */
-    const char *pixel_from;        /* who says so */
+    size_t width, height, depth;               /* 1 of an image */
+    double threshold;                          /* not a number for rows of bits */
+    double pixel_x_um, pixel_y_um, pixel_z_um; /* 0: not known; z of volumes alone */
+    const char *pixel_from;                    /* who says so */
     uint32_t components;
     uint32_t filtered;            /* components that --filter and --largest left out */
     uint64_t foreground, largest; /* pixels, of the components that are kept; 0 where nothing tells areas */
@@ -86,8 +88,8 @@ typedef struct slc_label_job {
     /* Of the rows: all that the labeller fills (a summary needs areas), and those that are written. */
     slc_column columns[SLC_LABEL_COLUMNS], written_columns[SLC_LABEL_COLUMNS];
     slc_schema schema, written;
-    size_t n_places;               /* columns of `schema` that are no features */
-    double pixel_x_um, pixel_y_um; /* of --pixel-size; 0: each page's own */
+    size_t n_places;                           /* columns of `schema` that are no features */
+    double pixel_x_um, pixel_y_um, pixel_z_um; /* of --pixel-size; 0: each page's own */
     slc_label_rows rows;
     char **outputs;         /* the label file of each input, NULL: one for all */
     slc_io_outbox *outbox;  /* where these are completed */
@@ -124,6 +126,9 @@ int slc_label_volume(const slc_cli_call *call);
 /* What --labels, --stream and features have to do with one another; sets job->features. SLC_CLI_GO_ON, or the
  * exit status after a complaint. */
 int slc_label_check_measures(slc_label_job *job);
+
+/* What is foreground, for the JSON object. */
+void slc_label_put_rule(slc_cli_tree *tree, const slc_label_job *job);
 
 bool slc_label_has_files(const slc_label_options *options);
 /* False after a complaint. */

@@ -39,8 +39,7 @@ static void put_page(slc_cli_tree *tree, const slc_label_job *job, const slc_lab
     slc_cli_put(&row, ".ms", 1e3 * page->seconds);
 }
 
-/* What is foreground. */
-static void put_rule(slc_cli_tree *tree, const slc_label_job *job)
+void slc_label_put_rule(slc_cli_tree *tree, const slc_label_job *job)
 {
     static const char *const rules[SLC_IMAGE_RULES] = {"least", "band", "hysteresis", "mean", "sauvola"};
     const slc_image_mask_config *mask = &job->mask_config;
@@ -88,7 +87,7 @@ static bool print_tree(const slc_label_job *job)
     }
     slc_cli_put(&tree, "simd", slc_simd_name(job->config.exec.target));
     slc_cli_put(&tree, "connectivity", options->connectivity);
-    put_rule(&tree, job);
+    slc_label_put_rule(&tree, job);
     slc_cli_put(&tree, "inverse", options->inverse);
     if (filters) {
         slc_cli_put(&tree, "filter", options->filter != NULL ? options->filter : "");

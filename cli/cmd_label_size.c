@@ -46,8 +46,8 @@ static const struct {
 };
 enum { BECOMES = sizeof becomes / sizeof *becomes, NAMED = SLC_LABEL_PHYSICAL };
 
-/* Both sides, "0.65um", or x and y, "1.2,0.8mm", in the unit behind the last number. */
-static bool take_sizes(const char *text, double *x, double *y)
+/* A side for all, "0.65um", or `n` of them, "1.2,0.8mm", in the unit behind the last number. */
+static bool take_sizes(const char *text, size_t n, double *sides)
 {
     static const struct {
         const char *name;
@@ -55,18 +55,21 @@ static bool take_sizes(const char *text, double *x, double *y)
     } units[] = {{"nm", 1e-3}, {"um", 1},  {"\xc2\xb5m", 1}, {"mm", 1e3},
                  {"cm", 1e4},  {"m", 1e6}, {"in", 25400}};
     char *end = NULL;
-    *x = *y = strtod(text, &end);
-    const char *unit = end;
-    if (end != text && *end == ',') {
-        const char *second = end + 1;
-        *y = strtod(second, &end);
-        unit = end != second ? end : "";
-    }
+    size_t told = 0;
+    const char *from;
+    do {
+        from = told > 0 ? end + 1 : text;
+        sides[told++] = strtod(from, &end);
+    } while (told < n && end != from && *end == ',');
+    const char *unit = end != from && (told == 1 || told == n) ? end : "";
     for (size_t i = 0; i < sizeof units / sizeof *units; i++) {
         if (strcmp(unit, units[i].name) == 0) {
-            *x *= units[i].um;
-            *y *= units[i].um;
-            return isfinite(*x) && isfinite(*y) && *x > 0 && *y > 0;
+            bool good = true;
+            for (size_t k = 0; k < n; k++) {
+                sides[k] = (k < told ? sides[k] * units[i].um : sides[0]);
+                good = good && isfinite(sides[k]) && sides[k] > 0;
+            }
+            return good;
         }
     }
     return false;
@@ -81,12 +84,17 @@ int slc_label_size_choose(slc_label_job *job)
     if (job->options->stats == NULL) {
         return slc_cli_wrong(COMMAND, "--pixel-size needs --stats, where lengths and areas go");
     }
-    return strcmp(text, "auto") == 0 || take_sizes(text, &job->pixel_x_um, &job->pixel_y_um)
-               ? SLC_CLI_GO_ON
-               : slc_cli_wrong(COMMAND,
-                               "--pixel-size takes auto, or X or X,Y with a unit (nm, um, mm, cm, m, in), as "
-                               "0.65um, not '%s'",
-                               text);
+    double sides[3] = {0};
+    if (strcmp(text, "auto") != 0 && !take_sizes(text, job->options->volume ? 3 : 2, sides)) {
+        return slc_cli_wrong(COMMAND,
+                             "--pixel-size takes auto, or X or %s with a unit (nm, um, mm, cm, m, in), as "
+                             "0.65um, not '%s'",
+                             job->options->volume ? "X,Y,Z" : "X,Y", text);
+    }
+    job->pixel_x_um = sides[0];
+    job->pixel_y_um = sides[1];
+    job->pixel_z_um = sides[2];
+    return SLC_CLI_GO_ON;
 }
 
 void slc_label_size_columns(slc_column *columns, size_t n)

@@ -114,6 +114,7 @@ typedef struct slc_daq_pet_counts {
     bool ending, written;      /* nothing more is received; all that was is in the file */
     slc_pet_totals chain;      /* of the live chain, after the last result */
     slc_daq_pet_module module[SLC_PET_MAX_MODULES]; /* by BDM of a datagram's first frame */
+    double ring_now, queue_now; /* how full the fullest ring and the chain's queue are now, 0 to 1 */
 } slc_daq_pet_counts;
 
 /* Until the time is over, at least so many frames are there, or a callback says so. What has arrived at the

@@ -61,7 +61,16 @@ typedef struct slc_hlt1_check {
     slc_hlt1_category_counts counts[SLC_HLT1_CATEGORIES][2];
     slc_histogram momentum; /* (p found - p) / p of matched long tracks, p > 3 GeV; fitted where they are */
     slc_histogram momentum_of[SLC_HLT1_MOMENTUM_RANGES];
+    slc_histogram pull; /* (q/p found - q/p) / its error, of the same tracks where they are fitted */
+    slc_histogram pull_of[SLC_HLT1_MOMENTUM_RANGES];
+    slc_histogram pull_soft; /* of 1.5 to 3 GeV, which are in none of the others */
+    slc_velo_efficiency_plot against_log_p, against_pt,
+        against_eta; /* of long ones; log10 of p in MeV, GeV */
     slc_hlt1_muon_counts muons, others, ghosts;
+    /* Of the last batch, until the next one: whose each long track is, a row in the batch's particles, -1 of
+     * a ghost or of an event without truth. */
+    int32_t *long_particle;
+    size_t long_capacity;
     void *scratch;
     size_t scratch_bytes;
 } slc_hlt1_check;

@@ -14,8 +14,8 @@
 #ifndef SLUICE_IMAGE_VOLUME_H
 #define SLUICE_IMAGE_VOLUME_H
 
-#include <sluice/image.h>
-#include <sluice/simd.h>
+#include <sluice/image_label.h>
+#include <sluice/image_mask.h>
 
 #ifdef __cplusplus
 extern "C" {
@@ -91,9 +91,20 @@ typedef struct slc_volume_config {
     uint32_t features;     /* sum of SLC_VOLUME_SIZE …: the columns wanted of every component; 0 is none */
     slc_exec exec;         /* threads (default 1) and instruction set; the device is this processor */
     uint32_t periodic;     /* sum of SLC_VOLUME_PERIODIC_X …: borders that are joined; default 0 */
+    /* Components that are kept; the others become background, and labels are numbered without them. Those
+     * with so many voxels (from min_volume, not above max_volume) ... */
+    uint64_t min_volume, max_volume;
+    slc_image_border
+        border; /* ... that have a voxel in the first or last column, row or slice, or none;
+                   where borders are joined there is none, nor above and below a single slice ... */
+    const char
+        *filter;      /* ... for which this holds, "volume>=20 && z_max<40": columns of components, wanted or
+                         not, up to 16 terms with commas or && between; NULL: all; not kept after _open ... */
+    uint32_t largest; /* ... and of these so many with most voxels, of equal ones the first; 0: all; not of a
+                         stream */
 } slc_volume_config;
 
-/* 26-connected, threshold 1, no features, one thread, no border joined. */
+/* 26-connected, threshold 1, no features, one thread, no border joined, all components kept. */
 SLC_API void slc_volume_config_default(slc_volume_config *config, size_t size);
 #define slc_volume_config_default(config) slc_volume_config_default(config, sizeof *(config))
 
@@ -115,7 +126,7 @@ typedef struct slc_volume_labels {
     /* Where features go, one row for each component in the order of the labels, appended as one event. Made
      * for config.features with slc_volume_components_schema; it grows as is needed. NULL: none. */
     slc_volume_components *components;
-    uint32_t n_labels; /* out: how many components there are */
+    uint32_t n_labels; /* out: how many components there are, of those that are kept */
 } slc_volume_labels;
 
 /* Labels a volume. Working memory (about a bit and a half for every voxel, and 8 bytes for every run of
@@ -134,6 +145,9 @@ SLC_API slc_status slc_volume_run(slc_volume_labeller *labeller, const slc_volum
  * one that was refused, a layout as is not right of a volume's labels. */
 SLC_API slc_status slc_volume_slices(slc_volume_labeller *labeller, size_t first, size_t n,
                                      const slc_volume_labels *out, slc_error *error);
+
+/* How many components of the volume that was run last were not kept. */
+SLC_API uint32_t slc_volume_filtered(const slc_volume_labeller *labeller);
 
 /* ---- slices as they come ----------------------------------------------------------------------- */
 
@@ -161,9 +175,26 @@ SLC_API slc_status slc_volume_stream_push(slc_volume_stream *stream, const slc_v
                                           slc_volume_components *closed, slc_error *error);
 
 /* The volume has ended: the components that are still open, in the order of their first voxels. The stream
- * may then take another volume, whose slices count from 0. */
+ * may then take another volume, whose slices count from 0. A component in the last slice touches the border.
+ */
 SLC_API slc_status slc_volume_stream_finish(slc_volume_stream *stream, slc_volume_components *closed,
                                             slc_error *error);
+
+/* How many components of the volume at hand, or of the one that ended last, were not kept so far. */
+SLC_API uint64_t slc_volume_stream_filtered(const slc_volume_stream *stream);
+
+/* ---- foreground -------------------------------------------------------------------------------- */
+
+/* Makes the foreground of a volume as rows of bits, as slc_image_mask_make does of an image: row y of slice z
+ * begins at (char *)mask + z · slice_stride + y · stride. Connectivity, borders that are joined, threads and
+ * instruction set are those of `config`, and all else is that of `rule`; `within` has the sides of the
+ * volume. Hysteresis and holes are those of the volume: holes are background of 6 neighbours, or of 26 where
+ * the foreground has 6, without a voxel in the first or last column, row or slice (where that is not joined);
+ * max_hole_area counts voxels. Local thresholds are those of each slice. Memory, with hysteresis or holes, is
+ * that of a labeller. SLC_ERR_USAGE for `equal`; else as slc_image_mask_make. */
+SLC_API slc_status slc_volume_mask_make(const slc_volume_config *config, const slc_image_mask_config *rule,
+                                        const slc_volume *volume, const slc_volume *within, void *mask,
+                                        ptrdiff_t stride, ptrdiff_t slice_stride, slc_error *error);
 
 #ifdef __cplusplus
 }

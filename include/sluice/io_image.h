@@ -60,6 +60,14 @@ SLC_API slc_status slc_io_images_next(slc_io_images *images, slc_image *image, s
  * decodes pixels are errors, as pixels are not what they were. */
 SLC_API const char *slc_io_images_warning(const slc_io_images *images);
 
+/* How large a pixel of the last page is, by the file's own words: TIFF (OME-XML, ImageJ, resolution tags) and
+ * NIfTI (pixdim in a known unit). from NULL: it does not say; z_um, from slice to slice, 0: not known. */
+typedef struct slc_io_image_size {
+    double x_um, y_um, z_um;
+    const char *from; /* "OME", "ImageJ", "resolution", "NIfTI" */
+} slc_io_image_size;
+SLC_API slc_io_image_size slc_io_images_pixel(const slc_io_images *images);
+
 /* Writes one image; the format is that of the name's ending (.pgm .pbm .png .tif .tiff .npy). The file
  * appears when it is complete. SLC_ERR_USAGE for a type that the format does not have, naming those that it
  * has: PBM bits; PGM u8, u16; PNG bits, u8, u16; TIFF and NPY u8, u16, u32, f32 (bits as u8 0 and 1 in NPY,

@@ -31,7 +31,7 @@ from ._core import (
 )
 
 if TYPE_CHECKING:
-    from . import cms, compat, image, io, pet, pixel, plot, sim, velo
+    from . import cms, compat, hlt1, image, io, live, pet, pixel, plot, sim, velo
 
 Mapping.register(Columns)
 __version__ = version()
@@ -51,9 +51,11 @@ __all__ = [
     "cms",
     "compat",
     "devices",
+    "hlt1",
     "image",
     "info",
     "io",
+    "live",
     "pet",
     "pixel",
     "plot",
@@ -65,7 +67,7 @@ __all__ = [
 
 
 def __getattr__(name: str) -> Any:
-    if name in ("cms", "compat", "image", "io", "pet", "pixel", "plot", "sim", "velo"):
+    if name in ("cms", "compat", "hlt1", "image", "io", "live", "pet", "pixel", "plot", "sim", "velo"):
         return importlib.import_module(f"{__name__}.{name}")
     raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 

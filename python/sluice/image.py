@@ -112,6 +112,14 @@ def _holes(fill_holes: Any) -> int:
     return (1 << 64) - 1 if fill_holes is True else int(fill_holes)
 
 
+def _one_below_the_other(volume: Any) -> Any:
+    """The slices of a volume as one image."""
+    import numpy as np
+
+    array = np.asarray(volume)
+    return array.reshape(-1, array.shape[-1])
+
+
 def foreground(
     image: Any,
     *,
@@ -120,10 +128,10 @@ def foreground(
     local: Local | None = None,
     mask: Any = None,
     fill_holes: bool | int = False,
-    connectivity: int = 8,
+    connectivity: int | None = None,
     threads: int = 1,
 ) -> NDArray[np.bool_]:
-    """The foreground (h, w) of an image, which ``label`` and ``components`` take as it is (``grey=`` is then the image).
+    """The foreground (h, w) of an image, or (z, h, w) of a volume, which ``label`` and ``components`` take as it is (``grey=`` is then the image).
 
     ``threshold``: pixels at or above it (None: above 0; "otsu": found for the image), or a band (low, high), both of which are
     inside. ``hysteresis`` (low, high) instead: components of pixels at or above low of which one is at or above high. ``local`` instead, of
@@ -131,14 +139,16 @@ def foreground(
     mean · (1 + k · (deviation / range − 1)); windows are odd and clipped at the border, and what ends the tuple may be left out
     (window 15, offset 0, k 0.2, range half of the type's largest). ``mask``, an
     image of the same shape: only pixels where it is above 0. ``fill_holes``: background that does not reach the border becomes
-    foreground, all of it, or holes of up to so many pixels. ``connectivity`` is that of the foreground, holes have the other. A pixel
-    that is not a number is background. Results do not depend on ``threads`` (0: one for each processor).
+    foreground, all of it, or holes of up to so many pixels. ``connectivity`` is that of the foreground (8; of a volume 26), holes have the other (of a
+    volume 6, or 26 where the foreground has 6). Hysteresis and holes of a volume are in three dimensions, local thresholds those of each
+    slice. A pixel that is not a number is background. Results do not depend on ``threads`` (0: one for each processor).
     TypeError: an array that is not taken; UsageError: arguments that do not go together, and a mask of another shape.
     """
     if isinstance(threshold, str):
         if threshold != "otsu" or hysteresis is not None or local is not None:
             raise UsageError(f"threshold is to be a number, a band (low, high) or 'otsu', and alone, not {threshold!r}")
-        threshold = otsu(image)
+        view = memoryview(image)
+        threshold = otsu(image) if view.ndim != 3 else otsu(_one_below_the_other(image))
     return _foreground(image, _rule(threshold, hysteresis, local), mask, _holes(fill_holes), connectivity, threads)
 
 

@@ -112,9 +112,11 @@ bool core_labels_get(core_state *state, PyObject *object, size_t height, size_t 
 
 /* Of each file. */
 extern PyMethodDef core_cms_functions[];
+extern PyMethodDef core_hlt1_functions[];
 extern PyMethodDef core_image_functions[];
 int core_image_add(PyObject *module, core_state *state);
 extern PyMethodDef core_io_functions[];
+extern PyMethodDef core_live_functions[];
 extern PyMethodDef core_pixel_functions[];
 extern PyMethodDef core_sim_functions[];
 extern PyMethodDef core_velo_functions[];

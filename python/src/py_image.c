@@ -100,26 +100,32 @@ static PyObject *image_label(PyObject *module, PyObject *const *arguments, Py_ss
         SETUP,
         EQUAL = SETUP + SETUP_ARGUMENTS,
         PERIODIC,
+        FILTER,
+        LARGEST,
         ARGUMENTS
     }; /* out first: it is found the soonest */
-    static const char *const names[ARGUMENTS] = {"image", "out", "dtype", SETUP_NAMES, "equal", "periodic"};
+    static const char *const names[ARGUMENTS] = {"image", "out",      "dtype",  SETUP_NAMES,
+                                                 "equal", "periodic", "filter", "largest"};
     core_state *state = core_state_of(module);
     PyObject *values[ARGUMENTS];
     image_setup setup;
-    bool equal = false;
-    uint32_t periodic = 0;
+    volume_wish wish = {.equal = false};
+    uint64_t largest = 0;
     if (!core_arguments("label", arguments, n, names_given, names, ARGUMENTS, 1, values) ||
-        !core_setup_take(state, values + SETUP, &setup) || !core_take_bool(values[EQUAL], "equal", &equal) ||
-        !core_periodic_take(state, values[PERIODIC], &periodic)) {
+        !core_setup_take(state, values + SETUP, &setup) ||
+        !core_take_bool(values[EQUAL], "equal", &wish.equal) ||
+        !core_periodic_take(state, values[PERIODIC], &wish.periodic) ||
+        !core_filter_take(state, values[FILTER], &wish.filter) ||
+        !core_take_u64(state, values[LARGEST], "largest", UINT32_MAX, &largest)) {
         return NULL;
     }
     if (values[0] == NULL) {
         PyErr_SetString(PyExc_TypeError, "label() needs an image");
         return NULL;
     }
-    if (equal || periodic != 0) {
-        return core_volume_label(state, &setup, equal, periodic, values[0], values + SETUP, values[OUT],
-                                 values[DTYPE]);
+    wish.largest = (uint32_t)largest;
+    if (wish.equal || wish.periodic != 0 || wish.filter != NULL || largest > 0) {
+        return core_volume_label(state, &setup, &wish, values[0], values + SETUP, values[OUT], values[DTYPE]);
     }
     PyObject *result = core_label(state, &setup, NULL, values[0], values[OUT], values[DTYPE]);
     if (result != NULL || !PyErr_ExceptionMatches(PyExc_TypeError)) {
@@ -135,7 +141,7 @@ static PyObject *image_label(PyObject *module, PyObject *const *arguments, Py_ss
     Py_XDECREF(type);
     Py_XDECREF(value);
     Py_XDECREF(trace);
-    return core_volume_label(state, &setup, false, 0, values[0], values + SETUP, values[OUT], values[DTYPE]);
+    return core_volume_label(state, &setup, &wish, values[0], values + SETUP, values[OUT], values[DTYPE]);
 }
 
 /* ---- components ---------------------------------------------------------------------------------- */
@@ -321,7 +327,8 @@ PyMethodDef core_image_functions[] = {
     {"image_label", FAST(image_label),
      "image_label(image, *, connectivity=8, threshold=None, inverse=False, min_area=0, max_area=None, "
      "border='any', out=None, "
-     "dtype=None, threads=1, algorithm='auto', device=None, equal=False, periodic=())\n--\n\n"
+     "dtype=None, threads=1, algorithm='auto', device=None, equal=False, periodic=(), filter=None, "
+     "largest=0)\n--\n\n"
      "Connected components of an image or a volume: (labels, n).\n\n"
      "image: 2-D array (h, w) of bool, uint8, uint16, uint32 or float32; rows may be any distance apart. "
      "Pixels at or\n"
@@ -335,8 +342,11 @@ PyMethodDef core_image_functions[] = {
      "to write to (int32, uint32 or uint16), or dtype one of these types. A volume, (z, y, x), has "
      "connectivity "
      "6, 18 or 26\n"
-     "(the default there), threshold, threads and out alone, and equal: components of pixels or voxels\n"
-     "of one value that is not 0, of bool and any integers. threads: 0 is one for each "
+     "(the default there), threshold, min_area, max_area (voxels), border, threads and out, and equal: "
+     "components of pixels or voxels\n"
+     "of one value that is not 0, of bool and any integers; filter, terms as 'area>=20 && z_min>0' that hold "
+     "for those that are\n"
+     "kept, and largest, how many of these, those with most voxels. threads: 0 is one for each "
      "processor; device\n"
      "'cuda' or 'cuda:N' is a GPU. Results depend on neither, nor on algorithm, one of algorithms().\n\n"
      "TypeError: an array that is not taken, and which are; UsageError: an argument out of range; "

@@ -76,8 +76,16 @@ PyObject *core_label(core_state *state, const image_setup *setup, core_labeller 
 
 /* Is it an array of three dimensions? No error is set. */
 bool core_is_volume(PyObject *object);
+/* What is asked of a volume alone. */
+typedef struct volume_wish {
+    bool equal;
+    uint32_t periodic, largest;
+    const char *filter;
+} volume_wish;
+/* A filter's text, which is the object's, or NULL of None. */
+bool core_filter_take(core_state *state, PyObject *value, const char **filter);
 /* (labels, n) of a volume; `values` are what the setup was made of. */
-PyObject *core_volume_label(core_state *state, const image_setup *setup, bool equal, uint32_t periodic,
+PyObject *core_volume_label(core_state *state, const image_setup *setup, const volume_wish *wish,
                             PyObject *image, PyObject *const *values, PyObject *out, PyObject *dtype);
 /* The voxels of an array (z, y, x), or of a slice (y, x); `view` is to be released. False with an error set.
  */

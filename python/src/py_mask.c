@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What becomes foreground: what is asked, and masks of arrays. */
 #include "py_mask.h"
+#include "py_image.h"
 
 #include <sluice/image_split.h>
 
@@ -67,25 +68,89 @@ static PyObject *foreground_of(core_state *state, const slc_image_mask_config *c
     return array;
 }
 
+/* Rows of bits of all slices are those of one high image, which is given its shape. */
+static PyObject *foreground_of_volume(core_state *state, const slc_image_mask_config *rule,
+                                      const slc_volume *volume, const slc_volume *within,
+                                      const slc_volume_config *config)
+{
+    const size_t stride = slc_image_row_bytes(SLC_IMAGE_BITS, volume->width);
+    const size_t rows = volume->height * volume->depth;
+    slc_error error = {SLC_OK, ""};
+    slc_status status = SLC_OK;
+    uint8_t *mask = malloc(stride * rows + 1);
+    if (mask == NULL) {
+        return PyErr_NoMemory();
+    }
+    if (stride * rows > 0) {
+        PyThreadState *const thread = PyEval_SaveThread();
+        status = slc_volume_mask_make(config, rule, volume, within, mask, (ptrdiff_t)stride,
+                                      (ptrdiff_t)(stride * volume->height), &error);
+        PyEval_RestoreThread(thread);
+    }
+    const slc_image bits = {mask, volume->width, rows, (ptrdiff_t)stride, SLC_IMAGE_BITS};
+    PyObject *array = status == SLC_OK ? core_page_array(state, &bits) : core_raise(state, status, &error);
+    PyObject *shaped = array != NULL
+                           ? PyObject_CallMethod(array, "reshape", "(nnn)", (Py_ssize_t)volume->depth,
+                                                 (Py_ssize_t)volume->height, (Py_ssize_t)volume->width)
+                           : NULL;
+    Py_XDECREF(array);
+    free(mask);
+    return shaped;
+}
+
+static PyObject *volume_foreground(core_state *state, PyObject *image, PyObject *mask,
+                                   slc_image_mask_config *rule, const slc_volume_config *config,
+                                   bool no_threshold)
+{
+    slc_volume volume, within;
+    Py_buffer view, within_view;
+    if (!core_volume_get(state, image, &view, &volume, false)) {
+        return NULL;
+    }
+    if (no_threshold) {
+        rule->low = volume.type == SLC_IMAGE_F32 ? (double)FLT_TRUE_MIN : 1;
+    }
+    PyObject *made = NULL;
+    if (mask == Py_None) {
+        made = foreground_of_volume(state, rule, &volume, NULL, config);
+    } else if (core_volume_get(state, mask, &within_view, &within, false)) {
+        made = foreground_of_volume(state, rule, &volume, &within, config);
+        PyBuffer_Release(&within_view);
+    }
+    PyBuffer_Release(&view);
+    return made;
+}
+
 /* image_foreground(image, rule, within, max_hole, connectivity, threads): see sluice.image.foreground. */
 static PyObject *image_foreground(PyObject *module, PyObject *arguments)
 {
     core_state *state = core_state_of(module);
     PyObject *image, *rule, *mask, *max_hole, *connectivity, *threads;
     slc_image_mask_config config;
-    uint64_t neighbours = 8, n_threads = 1;
+    slc_volume_config volume;
+    uint64_t neighbours = 0, n_threads = 1;
     core_image in, within;
     if (PyArg_ParseTuple(arguments, "OOOOOO:image_foreground", &image, &rule, &mask, &max_hole, &connectivity,
                          &threads) == 0 ||
         !core_mask_take(state, rule, max_hole, &config) ||
-        !core_take_u64(state, connectivity, "connectivity", 8, &neighbours) ||
-        !core_take_u64(state, threads, "threads", 4096, &n_threads) ||
-        !core_image_get(state, image, "image", &in)) {
+        !core_take_u64(state, connectivity, "connectivity", 26, &neighbours) ||
+        !core_take_u64(state, threads, "threads", 4096, &n_threads)) {
         return NULL;
     }
-    config.connectivity = (uint32_t)neighbours;
+    const bool told = connectivity != Py_None, no_threshold = PyTuple_Size(rule) == 1;
+    if (core_is_volume(image)) {
+        slc_volume_config_default(&volume);
+        volume.connectivity = told ? (uint32_t)neighbours : volume.connectivity;
+        volume.exec.threads = (uint32_t)n_threads;
+        volume.exec.target = state->target;
+        return volume_foreground(state, image, mask, &config, &volume, no_threshold);
+    }
+    if (!core_image_get(state, image, "image", &in)) {
+        return NULL;
+    }
+    config.connectivity = told ? (uint32_t)neighbours : config.connectivity;
     config.exec.threads = (uint32_t)n_threads;
-    if (PyTuple_Size(rule) == 1) { /* no threshold: what is above zero */
+    if (no_threshold) { /* no threshold: what is above zero */
         config.low = in.image.type == SLC_IMAGE_F32 ? (double)FLT_TRUE_MIN : 1;
     }
     if (mask != Py_None && !core_image_get(state, mask, "mask", &within)) {

@@ -103,8 +103,9 @@ static PyMethodDef functions[] = {
 static int execute(PyObject *module)
 {
     static PyMethodDef *const tables[] = {
-        core_cms_functions,     core_image_functions, core_io_functions,   core_pixel_functions,
-        core_restore_functions, core_sim_functions,   core_velo_functions,
+        core_cms_functions,     core_hlt1_functions, core_image_functions,
+        core_io_functions,      core_live_functions, core_pixel_functions,
+        core_restore_functions, core_sim_functions,  core_velo_functions,
     };
     core_state *state = core_state_of(module);
     slc_error error = {SLC_OK, ""};

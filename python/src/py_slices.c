@@ -5,11 +5,13 @@
 #include <sluice/image_volume.h>
 
 #include <stdlib.h>
+#include <string.h>
 
 typedef struct slices {
     PyObject_HEAD slc_volume_stream *stream; /* NULL until the first slices say what they are */
     slc_volume_config config;
     slc_volume shape;
+    char filter[1024];    /* the config's */
     bool no_threshold;    /* none is given: what is above zero */
     uint64_t checksum;    /* of the last volume that was finished */
     unsigned long long n; /* slices so far */
@@ -54,15 +56,31 @@ static bool take_features(core_state *state, PyObject *value, uint32_t *features
 static bool take_config(core_state *state, PyObject *const *values, slices *to)
 {
     slc_volume_config *config = &to->config;
+    static const char *const borders[] = {"any", "inside", "touching", NULL};
     uint64_t connectivity = 26;
+    int border = SLC_IMAGE_BORDER_ANY;
     slc_volume_config_default(config);
     to->no_threshold = values[1] == NULL || values[1] == Py_None;
     if (!core_take_u64(state, values[0], "connectivity", 26, &connectivity) ||
         !core_take_double(values[1], "threshold", &config->threshold) ||
         !core_take_bool(values[2], "equal", &config->equal) ||
         !core_periodic_take(state, values[3], &config->periodic) ||
-        !take_features(state, values[4], &config->features)) {
+        !take_features(state, values[4], &config->features) ||
+        !core_take_u64(state, values[5], "min_area", UINT64_MAX, &config->min_volume) ||
+        !core_take_u64(state, values[6], "max_area", UINT64_MAX, &config->max_volume) ||
+        !core_take_word(state, values[7], "border", borders, &border) ||
+        !core_filter_take(state, values[8], &config->filter)) {
         return false;
+    }
+    config->border = (slc_image_border)border;
+    if (config->filter != NULL) { /* the object may go before the slices come */
+        const size_t size = strlen(config->filter) + 1;
+        if (size > sizeof to->filter) {
+            PyErr_SetString(state->usage_error, "filter is too long");
+            return false;
+        }
+        memcpy(to->filter, config->filter, size);
+        config->filter = to->filter;
     }
     config->connectivity = (uint32_t)connectivity;
     if (config->equal && !to->no_threshold) {
@@ -82,11 +100,12 @@ static bool take_config(core_state *state, PyObject *const *values, slices *to)
 
 static PyObject *slices_new(PyTypeObject *type, PyObject *arguments, PyObject *named)
 {
-    static char *names[] = {"connectivity", "threshold", "equal", "periodic", "features", NULL};
+    static char *names[] = {"connectivity", "threshold", "equal",  "periodic", "features",
+                            "min_area",     "max_area",  "border", "filter",   NULL};
     core_state *state = core_state_of_type(type);
-    PyObject *v[5] = {NULL};
-    if (PyArg_ParseTupleAndKeywords(arguments, named, "|$OOOOO:SliceStream", names, &v[0], &v[1], &v[2],
-                                    &v[3], &v[4]) == 0) {
+    PyObject *v[9] = {NULL};
+    if (PyArg_ParseTupleAndKeywords(arguments, named, "|$OOOOOOOOO:SliceStream", names, &v[0], &v[1], &v[2],
+                                    &v[3], &v[4], &v[5], &v[6], &v[7], &v[8]) == 0) {
         return NULL;
     }
     slices *made = PyObject_New(slices, type);
@@ -237,7 +256,7 @@ static PyMethodDef slices_methods[] = {
     {NULL, NULL, 0, NULL}};
 static PyType_Slot slices_slots[] = {
     {Py_tp_doc, "SliceStream(*, connectivity=26, threshold=None, equal=False, periodic=(), features=('area', "
-                "'box', 'centroid'))\n--\n\n"
+                "'box', 'centroid'), min_area=0, max_area=None, border='any', filter=None)\n--\n\n"
                 "Components of a volume whose slices come one after the other, and which may be larger than "
                 "the memory: kept are the runs of\n"
                 "two slices and the sums of components that are open. Arguments are those of "

@@ -4,6 +4,8 @@
 
 #include <sluice/image_volume.h>
 
+#include <string.h>
+
 static const char taken[] =
     "an array of three dimensions (z, y, x) of bool, uint8, uint16, uint32 or float32, "
     "C-contiguous along its rows";
@@ -202,8 +204,7 @@ static bool refuse_others(const core_state *state, PyObject *const *values, PyOb
     static const struct {
         int value;
         const char *name;
-    } others[] = {{SETUP_INVERSE, "inverse"}, {SETUP_MIN_AREA, "min_area"},   {SETUP_MAX_AREA, "max_area"},
-                  {SETUP_BORDER, "border"},   {SETUP_ALGORITHM, "algorithm"}, {SETUP_DEVICE, "device"}};
+    } others[] = {{SETUP_INVERSE, "inverse"}, {SETUP_ALGORITHM, "algorithm"}, {SETUP_DEVICE, "device"}};
     const char *name = dtype != NULL && dtype != Py_None ? "dtype" : NULL;
     for (size_t i = 0; i < sizeof others / sizeof *others && name == NULL; i++) {
         PyObject *value = values[others[i].value];
@@ -212,13 +213,30 @@ static bool refuse_others(const core_state *state, PyObject *const *values, PyOb
     if (name != NULL) {
         PyErr_Format(state->usage_error,
                      "%s is of images of two dimensions; a volume has connectivity, "
-                     "threshold, threads and out",
+                     "threshold, min_area, max_area, border, filter, largest, threads and out",
                      name);
     }
     return name == NULL;
 }
 
-PyObject *core_volume_label(core_state *state, const image_setup *setup, bool equal, uint32_t periodic,
+bool core_filter_take(core_state *state, PyObject *value, const char **filter)
+{
+    Py_ssize_t n = 0;
+    *filter = NULL;
+    if (value == NULL || value == Py_None) {
+        return true;
+    }
+    const char *text = PyUnicode_Check(value) ? PyUnicode_AsUTF8AndSize(value, &n) : NULL;
+    if (text == NULL || memchr(text, 0, (size_t)n) != NULL) {
+        PyErr_Clear();
+        PyErr_Format(state->usage_error, "filter is to be terms as 'area>=20 && z_min>0', not %R", value);
+        return false;
+    }
+    *filter = text;
+    return true;
+}
+
+PyObject *core_volume_label(core_state *state, const image_setup *setup, const volume_wish *wish,
                             PyObject *image, PyObject *const *values, PyObject *out, PyObject *dtype)
 {
     slc_volume_config config;
@@ -226,6 +244,7 @@ PyObject *core_volume_label(core_state *state, const image_setup *setup, bool eq
     slc_volume_labels to = {.labels = NULL};
     slc_error error = {SLC_OK, ""};
     Py_buffer view, out_view;
+    const bool equal = wish->equal;
     if (equal && !setup->no_threshold) {
         PyErr_SetString(state->usage_error, "equal and threshold exclude each other");
         return NULL;
@@ -248,7 +267,12 @@ PyObject *core_volume_label(core_state *state, const image_setup *setup, bool eq
     }
     config.threshold = core_setup_config(setup, volume.type).threshold;
     config.equal = equal;
-    config.periodic = periodic;
+    config.periodic = wish->periodic;
+    config.min_volume = setup->config.min_area;
+    config.max_volume = setup->config.max_area;
+    config.border = setup->config.border;
+    config.filter = wish->filter;
+    config.largest = wish->largest;
     config.exec.threads = setup->config.exec.threads;
     config.exec.target = setup->config.exec.target;
     PyObject *array = take_labels(state, out, &view, &out_view, &to), *result = NULL;

@@ -12,7 +12,7 @@ import pytest
 
 import sluice
 
-MODULES = ("image", "velo", "pixel", "cms", "pet", "io", "sim", "plot", "compat.ndimage", "compat.cv2", "compat.skimage")
+MODULES = ("image", "velo", "hlt1", "pixel", "cms", "pet", "io", "sim", "plot", "compat.ndimage", "compat.cv2", "compat.skimage")
 
 
 def public():

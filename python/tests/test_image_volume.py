@@ -178,7 +178,7 @@ def test_what_is_refused():
     volume = np.ones((3, 4, 5), np.uint8)
     with pytest.raises(sluice.UsageError, match="6, 18 or 26, not 8"):
         sluice.image.label(volume, connectivity=8)
-    for name, value in (("inverse", True), ("min_area", 3), ("border", "inside"), ("device", "cpu"), ("dtype", np.uint16)):
+    for name, value in (("inverse", True), ("algorithm", "auto"), ("device", "cpu"), ("dtype", np.uint16)):
         with pytest.raises(sluice.UsageError, match=f"^{name} is of images of two dimensions"):
             sluice.image.label(volume, **{name: value})
     with pytest.raises(sluice.UsageError, match="equal and threshold"):
@@ -202,3 +202,61 @@ def test_what_is_refused():
         sluice.image.label(volume[0], connectivity=26)
     with pytest.raises(TypeError, match="4 dimensions"):
         sluice.image.label(volume[None])
+
+
+def test_kept_components_are_those_of_sizes_and_borders():
+    rng = np.random.default_rng(11)
+    for i in range(40):
+        volume = rng.random(rng.integers(1, 12, 3)) < 0.25
+        connectivity = (6, 18, 26)[i % 3]
+        labels, n = sluice.image.label(volume, connectivity=connectivity)
+        sizes = np.bincount(labels.ravel(), minlength=n + 1)
+        inner = np.zeros(volume.shape, bool)
+        inner[(slice(1, -1) if volume.shape[0] > 1 else slice(None), slice(1, -1), slice(1, -1))] = True
+        touching = np.isin(np.arange(n + 1), labels[~inner])
+        first = np.array([np.argmax(labels.ravel() == k) // volume[0].size for k in range(n + 1)])
+        for kept, words in (
+            (sizes >= 3, {"min_area": 3}),
+            (sizes <= 2, {"max_area": 2}),
+            (touching, {"border": "touching"}),
+            (~touching, {"border": "inside"}),
+            ((sizes > 1) & (first >= 1), {"filter": "volume>1 && z_min>=1"}),
+            (np.isin(np.arange(n + 1), 1 + np.argsort(-sizes[1:], kind="stable")[:2]), {"largest": 2}),
+        ):
+            kept[0] = False
+            wanted = in_raster_order(np.where(kept[labels], labels, 0), n)
+            found, m = sluice.image.label(volume, connectivity=connectivity, threads=1 + i % 3, **words)
+            assert m == kept.sum() and (found == wanted).all(), words
+            if "largest" in words:
+                continue
+            stream = sluice.image.SliceStream(connectivity=connectivity, features=("area",), **words)
+            ended = [stream.push(plane).volume for plane in volume] + [stream.finish().volume]
+            assert sorted(np.concatenate(ended)) == sorted(sizes[kept]), words
+
+
+def test_foreground_of_volumes():
+    rng = np.random.default_rng(12)
+    for i in range(30):
+        volume = rng.integers(0, 10, rng.integers(1, 12, 3)).astype((np.uint8, np.uint16, np.float32)[i % 3])
+        view = volume[::-1, :, :] if i % 2 else volume
+        connectivity, rank = ((6, 1), (18, 2), (26, 3))[i // 3 % 3]
+        structure, other = (ndimage.generate_binary_structure(3, r) for r in (rank, 3 if rank == 1 else 1))
+        labels, n = ndimage.label(view >= 6, structure)
+        kept = np.isin(labels, np.unique(labels[view >= 9])[0 if (labels[view >= 9] > 0).all() else 1 :]) & (labels > 0)
+        words = {"connectivity": connectivity, "threads": 1 + i % 2}
+        assert (sluice.image.foreground(view, hysteresis=(6, 9), **words) == kept).all()
+        assert (sluice.image.foreground(view, threshold=(3, 7), **words) == ((view >= 3) & (view <= 7))).all()
+        mask = (rng.random(view.shape) < 0.5).astype(np.uint8)
+        assert (sluice.image.foreground(view, threshold=4, mask=mask, **words) == ((view >= 4) & (mask > 0))).all()
+        if view.shape[0] > 1:
+            filled = ndimage.binary_fill_holes(view >= 3, other)
+            assert (sluice.image.foreground(view, threshold=3, fill_holes=True, **words) == filled).all()
+    slices = rng.integers(0, 200, (4, 20, 20)).astype(np.uint8)
+    each = np.array([sluice.image.foreground(plane, local=("mean", 5, 2)) for plane in slices])
+    assert (sluice.image.foreground(slices, local=("mean", 5, 2)) == each).all()
+    limit = sluice.image.otsu(slices.reshape(-1, 20))
+    assert (sluice.image.foreground(slices, threshold="otsu") == (slices >= limit)).all()
+    with pytest.raises(sluice.UsageError, match="mask: 20 x 20 x 3"):
+        sluice.image.foreground(slices, mask=slices[:3])
+    with pytest.raises(sluice.UsageError, match="components have no column"):
+        sluice.image.SliceStream(filter="roundness>1")

@@ -49,6 +49,7 @@ void slc_daq_pet_counts_now(slc_daq_pet_acquisition *a, slc_daq_pet_counts *coun
     *counts = a->counts;
     counts->chain = a->totals;
     counts->live_skipped += a->skipped;
+    counts->queue_now = atomic_load(&a->queue_now);
     const double ended = a->ended;
     counts->notes_left_out = a->notes_left_out;
     (void)pthread_mutex_unlock(&a->mutex);

@@ -38,6 +38,7 @@ typedef struct slc_daq_pet_acquisition {
     atomic_bool written;     /* the writer's thread has ended */
     atomic_bool found;       /* the chain's thread has ended */
 
+    _Atomic double queue_now;          /* how full the queue of frames is, 0 to 1 */
     pthread_mutex_t mutex;             /* over what follows */
     char note[SLC_DAQ_PET_NOTES][320]; /* that the caller has not been told */
     uint32_t n_notes;

@@ -143,6 +143,7 @@ void slc_daq_pet_live_push(slc_daq_pet_live *l, const slc_daq_pet_piece *pieces,
     }
     (void)pthread_mutex_lock(&l->mutex);
     l->put += n;
+    atomic_store(&l->a->queue_now, (double)(l->put - l->taken) / QUEUE);
     if (l->put - l->taken >= MOST) {
         (void)pthread_cond_signal(&l->more);
     }
@@ -219,6 +220,7 @@ static void free_frames(slc_daq_pet_live *l, size_t n, bool failed)
 {
     (void)pthread_mutex_lock(&l->mutex);
     l->taken += n;
+    atomic_store(&l->a->queue_now, (double)(l->put - l->taken) / QUEUE);
     l->failed = l->failed || failed;
     (void)pthread_cond_signal(&l->room);
     (void)pthread_mutex_unlock(&l->mutex);

@@ -186,11 +186,13 @@ static void look_at(slc_daq_pet_writer *w, uint32_t i)
 static uint64_t look(slc_daq_pet_writer *w)
 {
     uint64_t there = 0;
+    w->counts.ring_now = 0;
     for (uint32_t i = 0; i < w->n; i++) {
         w->put[i] = atomic_load_explicit(&w->ring[i]->put, memory_order_acquire);
         look_at(w, i);
         const uint64_t bytes = w->put[i] - w->at[i];
         const double fill = (double)bytes / (double)w->ring[i]->size;
+        w->counts.ring_now = fill > w->counts.ring_now ? fill : w->counts.ring_now;
         w->counts.ring_fill = fill > w->counts.ring_fill ? fill : w->counts.ring_fill;
         there += bytes;
     }

@@ -322,13 +322,14 @@ static void count_match(context *c, uint32_t p, const track *t, bool in_both, bo
     c->found[p]++;
 }
 
-static void count_momentum(context *c, uint32_t p, float q_over_p)
+/* `sigma` of q_over_p; 0: not known. */
+static void count_momentum(context *c, uint32_t p, float q_over_p, float sigma)
 {
     const slc_velo_particles *particles = &c->truth->particles;
     const size_t row = c->first + p;
     const double momentum = (double)particles->p_mev[row];
     const bool electron = particles->pid[row] == 11 || particles->pid[row] == -11;
-    if (!(momentum > 3000) || electron || q_over_p == 0) {
+    if (!(momentum > 1500) || electron || q_over_p == 0) {
         return;
     }
     const double d = 1.0 / fabs((double)q_over_p) / momentum - 1;
@@ -336,13 +337,24 @@ static void count_momentum(context *c, uint32_t p, float q_over_p)
     while (range > 0 && momentum < range_low_mev[range]) {
         range--;
     }
+    if (sigma > 0) {
+        const double truth = copysign(1.0 / momentum, (double)particles->charge[row]);
+        const double pull = ((double)q_over_p - truth) / (double)sigma;
+        slc_histogram_add(momentum > 3000 ? &c->check->pull : &c->check->pull_soft, pull);
+        if (momentum > 3000) {
+            slc_histogram_add(&c->check->pull_of[range], pull);
+        }
+    }
+    if (!(momentum > 3000)) {
+        return;
+    }
     slc_histogram_add(&c->check->momentum, d);
     slc_histogram_add(&c->check->momentum_of[range], d);
     c->check->wrong_charges += (q_over_p > 0) != (particles->charge[row] > 0);
 }
 
 /* True for a ghost. `q_over_p` NULL: of an upstream track. *particle: whose it is. */
-static bool match_track(context *c, const track *t, const float *q_over_p, uint32_t *particle)
+static bool match_track(context *c, const track *t, const float *q_over_p, float sigma, uint32_t *particle)
 {
     const uint32_t n = count_shared(c, t);
     const bool in_both = t->n[VELO] > 0 && t->n[SCIFI] > 0;
@@ -355,7 +367,7 @@ static bool match_track(context *c, const track *t, const float *q_over_p, uint3
             continue;
         }
         if (q_over_p != NULL && ghost) {
-            count_momentum(c, p, *q_over_p);
+            count_momentum(c, p, *q_over_p, sigma);
         }
         *particle = ghost ? p : *particle;
         count_match(c, p, t, in_both, q_over_p != NULL);
@@ -368,6 +380,30 @@ static bool match_track(context *c, const track *t, const float *q_over_p, uint3
 }
 
 /* ---- tracks ------------------------------------------------------------------------------------ */
+
+static void plot(slc_velo_efficiency_plot *to, double value, bool found)
+{
+    slc_histogram_add(&to->reconstructible, value);
+    if (found) {
+        slc_histogram_add(&to->found, value);
+    }
+}
+
+/* Before the counts of tracks go. */
+static void plot_long(context *c)
+{
+    const slc_velo_particles *p = &c->truth->particles;
+    for (uint32_t i = 0; i < c->n_particles; i++) {
+        const size_t row = c->first + i;
+        if (in_category(c, row, SLC_HLT1_CATEGORY_LONG)) {
+            plot(&c->check->against_eta, (double)p->eta[row], c->found[i] > 0);
+        }
+        if (in_category(c, row, SLC_HLT1_CATEGORY_LONG) && is_eta25(c, row)) {
+            plot(&c->check->against_log_p, log10((double)p->p_mev[row]), c->found[i] > 0);
+            plot(&c->check->against_pt, 1e-3 * (double)p->pt_mev[row], c->found[i] > 0);
+        }
+    }
+}
 
 static void count_particles(context *c, slc_hlt1_category from, slc_hlt1_category to)
 {
@@ -392,7 +428,7 @@ static void check_upstream(context *c)
         add_velo(c, tracks->velo_track[i], &t);
         add_upstream(c, i - begin, &t);
         uint32_t particle = 0;
-        c->check->upstream_ghosts += match_track(c, &t, NULL, &particle);
+        c->check->upstream_ghosts += match_track(c, &t, NULL, 0, &particle);
         c->check->upstream_tracks++;
     }
     count_particles(c, SLC_HLT1_CATEGORY_VELO_UT, SLC_HLT1_CATEGORY_LONG);
@@ -441,23 +477,52 @@ static void check_long(context *c)
         const slc_hlt1_fitted *fitted = &c->result->fitted;
         const bool has_fit = fitted->head.size == tracks->head.size && fitted->n_dof[i] > 0;
         const float q_over_p = has_fit ? fitted->q_over_p[i] : tracks->q_over_p[i];
+        const float sigma = has_fit ? sqrtf(fmaxf(0, fitted->cov_qq[i])) : 0;
         uint32_t particle = 0;
-        const bool ghost = match_track(c, &t, &q_over_p, &particle), trigger = is_trigger_track(c, i);
+        const bool ghost = match_track(c, &t, &q_over_p, sigma, &particle), trigger = is_trigger_track(c, i);
         count_muon(c, i, ghost ? 0 : c->truth->particles.pid[c->first + particle]);
+        c->check->long_particle[i] = ghost ? -1 : (int32_t)(c->first + particle);
         c->check->long_tracks++;
         c->check->long_ghosts += ghost;
         c->check->trigger_tracks += trigger;
         c->check->trigger_ghosts += trigger && ghost;
     }
+    plot_long(c);
     count_particles(c, SLC_HLT1_CATEGORY_LONG, SLC_HLT1_CATEGORIES);
+}
+
+static void init_plot(slc_velo_efficiency_plot *plot, double low, double high, uint32_t n_bins)
+{
+    slc_histogram_init(&plot->reconstructible, low, high, n_bins);
+    slc_histogram_init(&plot->found, low, high, n_bins);
 }
 
 static void init(slc_hlt1_check *check)
 {
+    slc_histogram_init(&check->pull, -6, 6, SLC_HISTOGRAM_BINS);
+    slc_histogram_init(&check->pull_soft, -6, 6, SLC_HISTOGRAM_BINS);
+    init_plot(&check->against_log_p, 3, 5.4, 24);
+    init_plot(&check->against_pt, 0, 4, 20);
+    init_plot(&check->against_eta, 1.5, 5.5, 20);
     slc_histogram_init(&check->momentum, -0.06, 0.06, SLC_HISTOGRAM_BINS);
     for (size_t k = 0; k < SLC_HLT1_MOMENTUM_RANGES; k++) {
         slc_histogram_init(&check->momentum_of[k], -0.06, 0.06, SLC_HISTOGRAM_BINS);
+        slc_histogram_init(&check->pull_of[k], -6, 6, SLC_HISTOGRAM_BINS);
     }
+}
+
+/* Room for whose each track is; nobody's at first. */
+static bool reserve_tracks(slc_hlt1_check *check, size_t n)
+{
+    if (n > check->long_capacity) {
+        free(check->long_particle);
+        check->long_particle = malloc(n * sizeof *check->long_particle);
+        check->long_capacity = check->long_particle != NULL ? n : 0;
+    }
+    for (size_t i = 0; i < n && check->long_particle != NULL; i++) {
+        check->long_particle[i] = -1;
+    }
+    return n == 0 || check->long_particle != NULL;
 }
 
 slc_status slc_hlt1_check_run(slc_hlt1_check *check, const slc_hlt1_result *result,
@@ -470,6 +535,9 @@ slc_status slc_hlt1_check_run(slc_hlt1_check *check, const slc_hlt1_result *resu
     }
     if (check->momentum.n_bins == 0) {
         init(check);
+    }
+    if (!reserve_tracks(check, result->long_tracks.head.size)) {
+        return slc_fail(error, SLC_ERR_MEMORY, "comparison with truth: no memory");
     }
     context c = {.check = check, .result = result, .truth = truth, .beyond = beyond};
     for (uint32_t e = 0; e < n_events; e++) {
@@ -497,5 +565,6 @@ slc_status slc_hlt1_check_run(slc_hlt1_check *check, const slc_hlt1_result *resu
 void slc_hlt1_check_clear(slc_hlt1_check *check)
 {
     free(check->scratch);
+    free(check->long_particle);
     memset(check, 0, sizeof *check);
 }

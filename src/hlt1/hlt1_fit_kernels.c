@@ -225,13 +225,13 @@ static const slc_simd_case fit_case = {
 /* Measured per track: sluice bench --kernels --kernel hlt1.fit */
 const slc_simd_kernel slc_hlt1_fit_kernel_rows[2] = {
     {.name = "hlt1.fit",
-     .preference = {{SLC_SIMD_AVX512ICL, 437},
-                    {SLC_SIMD_AVX512, 447},
-                    {SLC_SIMD_AVX2, 691},
-                    {SLC_SIMD_AVX512VL256, 706},
-                    {SLC_SIMD_AVX512VL128, 1078},
-                    {SLC_SIMD_SSE4, 1121},
-                    {SLC_SIMD_C, 3871}},
+     .preference = {{SLC_SIMD_AVX512ICL, 551},
+                    {SLC_SIMD_AVX512, 566},
+                    {SLC_SIMD_AVX512VL256, 695},
+                    {SLC_SIMD_AVX2, 699},
+                    {SLC_SIMD_AVX512VL128, 1077},
+                    {SLC_SIMD_SSE4, 1110},
+                    {SLC_SIMD_C, 3357}},
      .bench = &fit_case},
     {.name = NULL},
 };

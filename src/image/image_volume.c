@@ -21,6 +21,7 @@ static void volume_config_default(slc_volume_config *config)
     *config = (slc_volume_config){.size = sizeof *config,
                                   .connectivity = 26,
                                   .threshold = 1,
+                                  .max_volume = UINT64_MAX,
                                   .exec = {.threads = 1, .target = SLC_SIMD_AUTO}};
 }
 SLC_CONFIG_DEFAULT(slc_volume_config, volume_config_default)
@@ -67,7 +68,9 @@ slc_status slc_volume_open(const slc_volume_config *given, slc_volume_labeller *
 {
     *out = NULL;
     slc_volume_config config;
-    const slc_status status = slc_volume_config_take(given, &config, error);
+    slc_volume_keep keep;
+    slc_status status = slc_volume_config_take(given, &config, error);
+    status = status == SLC_OK ? slc_volume_keep_take(&config, &keep, error) : status;
     if (status != SLC_OK) {
         return status;
     }
@@ -78,7 +81,8 @@ slc_status slc_volume_open(const slc_volume_config *given, slc_volume_labeller *
                                                          : MOST_THREADS;
     if (labeller != NULL) {
         labeller->config = config;
-        labeller->config.exec.device = NULL;
+        labeller->config.exec.device = labeller->config.filter = NULL;
+        labeller->keep = keep;
         labeller->max_parts = threads;
         labeller->parts = calloc(threads, sizeof *labeller->parts);
         labeller->kernels = *slc_volume_kernels_of(slc_volume_choose(config.exec.target));
@@ -403,11 +407,50 @@ static slc_status set_shape(slc_volume_labeller *v, const slc_volume *volume, sl
     return make_room(v, error);
 }
 
+typedef struct slices {
+    const slc_volume_labeller *labeller;
+    slc_volume_window window;
+    size_t first_layer;
+} slices;
+
+static void write_slices(void *context, uint32_t part)
+{
+    const slices *s = context;
+    slc_volume_write_layer(s->labeller, &s->window, s->first_layer + part);
+}
+
+static void write_all(slc_volume_labeller *v, const slc_volume_labels *out, size_t first, size_t n)
+{
+    slices s = {v, slc_volume_window_of(v, out, first, n), first / v->across};
+    const size_t behind = (first + n - 1) / v->across + 1;
+    slc_team_run(v->team, (uint32_t)(behind - s.first_layer), write_slices, &s);
+}
+
+/* Runs get their numbers, then those of the components that are kept, and are written after that. */
+static slc_status sift(slc_volume_labeller *v, slc_error *error)
+{
+    slc_volume_labels *out = v->out, none = *out;
+    none.labels = NULL;
+    v->out = &none;
+    slc_team_run(v->team, v->n_parts, write_part, v);
+    v->out = out;
+    const slc_status status = slc_volume_sift(v, error);
+    if (status == SLC_OK) {
+        out->n_labels = v->n_labels;
+        v->labelled = true;
+        if (out->labels != NULL) {
+            write_all(v, out, 0, v->volume.depth);
+        }
+    }
+    return status;
+}
+
 slc_status slc_volume_run(slc_volume_labeller *v, const slc_volume *volume, slc_volume_labels *out,
                           slc_error *error)
 {
-    const uint32_t features = out->components != NULL ? v->config.features : 0;
+    const uint32_t features = (out->components != NULL ? v->config.features : 0) | v->keep.features;
     v->labelled = false;
+    v->n_filtered = 0;
     slc_status status = slc_volume_check(&v->config, volume, error);
     status = status == SLC_OK ? check_output(volume, out, v->config.features, error) : status;
     status = status == SLC_OK && features != 0 ? slc_volume_check_sums(volume, features, error) : status;
@@ -427,29 +470,25 @@ slc_status slc_volume_run(slc_volume_labeller *v, const slc_volume *volume, slc_
         slc_volume_wrap(v);
     }
     slc_volume_number(v);
+    if (v->keep.some) {
+        return sift(v, error);
+    }
     out->n_labels = v->n_labels;
-    status = features != 0 ? slc_volume_features_reserve(v, error) : SLC_OK;
+    status = features != 0 ? slc_volume_features_reserve(v, features, out->components, error) : SLC_OK;
     if (status != SLC_OK) {
         return status;
     }
     slc_team_run(v->team, v->n_parts, write_part, v);
     v->labelled = true;
     if (features != 0) {
-        slc_volume_features(v);
+        slc_volume_features(v, features, out->components);
     }
     return SLC_OK;
 }
 
-typedef struct slices {
-    const slc_volume_labeller *labeller;
-    slc_volume_window window;
-    size_t first_layer;
-} slices;
-
-static void write_slices(void *context, uint32_t part)
+uint32_t slc_volume_filtered(const slc_volume_labeller *v)
 {
-    const slices *s = context;
-    slc_volume_write_layer(s->labeller, &s->window, s->first_layer + part);
+    return v->n_filtered;
 }
 
 slc_status slc_volume_slices(slc_volume_labeller *v, size_t first, size_t n, const slc_volume_labels *out,
@@ -469,9 +508,7 @@ slc_status slc_volume_slices(slc_volume_labeller *v, size_t first, size_t n, con
     shape.depth = n;
     const slc_status status = check_labels(&shape, out, error);
     if (status == SLC_OK) {
-        slices s = {v, slc_volume_window_of(v, out, first, n), first / v->across};
-        const size_t behind = (first + n - 1) / v->across + 1;
-        slc_team_run(v->team, (uint32_t)(behind - s.first_layer), write_slices, &s);
+        write_all(v, out, first, n);
     }
     return status;
 }

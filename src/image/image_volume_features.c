@@ -152,7 +152,7 @@ void slc_volume_sums_merge(slc_volume_sums *to, const slc_volume_sums *from)
 }
 
 /* Rows in raster order, so that a component's first run is the first that comes. */
-static void add_layer(slc_volume_labeller *labeller, slc_volume_part *part, size_t layer,
+static void add_layer(slc_volume_labeller *labeller, slc_volume_part *part, size_t layer, bool second,
                       const uint64_t *squares, slc_volume_sums *records)
 {
     const slc_volume *volume = &labeller->volume;
@@ -160,7 +160,7 @@ static void add_layer(slc_volume_labeller *labeller, slc_volume_part *part, size
     slc_volume_sum_row row = {.layer = &part->ring[0],
                               .words = labeller->pitch,
                               .equal = labeller->equal,
-                              .second = (labeller->config.features & SLC_VOLUME_SECOND) != 0,
+                              .second = second,
                               .squares = squares,
                               .first = part->strip.edge_run,
                               .last = part->strip.edge_label};
@@ -210,11 +210,11 @@ void slc_volume_sums_put(const slc_volume_sums *r, slc_volume_components *to, si
     PUT(z, (double)r->z / n);
 }
 
-slc_status slc_volume_features_reserve(slc_volume_labeller *labeller, slc_error *error)
+slc_status slc_volume_features_reserve(slc_volume_labeller *labeller, uint32_t features,
+                                       slc_volume_components *to, slc_error *error)
 {
-    slc_volume_components *to = labeller->out->components;
     slc_column columns[SLC_VOLUME_COLUMNS];
-    const slc_schema schema = slc_volume_components_schema(labeller->config.features, columns);
+    const slc_schema schema = slc_volume_components_schema(features, columns);
     const size_t n = labeller->n_labels;
     const size_t squares = (labeller->volume.width + 1) * sizeof(uint64_t);
     if (slc_image_memory_reserve(&labeller->sums, (n + 1) * sizeof(slc_volume_sums) + squares) != SLC_OK ||
@@ -224,9 +224,8 @@ slc_status slc_volume_features_reserve(slc_volume_labeller *labeller, slc_error 
     return SLC_OK;
 }
 
-void slc_volume_features(slc_volume_labeller *labeller)
+void slc_volume_features(slc_volume_labeller *labeller, uint32_t features, slc_volume_components *to)
 {
-    slc_volume_components *to = labeller->out->components;
     const size_t n = labeller->n_labels, base = to->head.size;
     slc_volume_sums *records = labeller->sums.at;
     uint64_t *squares = (uint64_t *)(void *)(records + n + 1);
@@ -238,7 +237,8 @@ void slc_volume_features(slc_volume_labeller *labeller)
     for (uint32_t p = 0; p < labeller->n_parts; p++) {
         slc_volume_part *part = &labeller->parts[p];
         for (size_t i = 0; i < part->n_layers; i++) {
-            add_layer(labeller, part, part->first_layer + i, squares, records);
+            add_layer(labeller, part, part->first_layer + i, (features & SLC_VOLUME_SECOND) != 0, squares,
+                      records);
         }
     }
     for (size_t i = 0; i < n; i++) {

@@ -11,6 +11,7 @@
 #include "image/image_bits.h"
 #include "image/image_level.h"
 #include "image/image_memory.h"
+#include "image/image_volume_keep.h"
 #include "image/image_volume_kernels.h"
 #include <sluice/image_volume.h>
 
@@ -27,6 +28,7 @@ typedef struct slc_volume_part {
 
 struct slc_volume_labeller {
     slc_volume_config config;
+    slc_volume_keep keep;
     slc_volume_kernels kernels;
     slc_image_kernels image_kernels;
     slc_team *team;
@@ -45,7 +47,7 @@ struct slc_volume_labeller {
     uint32_t n_parts;
     uint64_t *bits; /* of each layer and row of its bundles, the rows of all bundles between two of zeros */
     uint32_t *parent, *numbers;
-    uint32_t n_labels;
+    uint32_t n_labels, n_filtered;
     bool labelled; /* the runs of that volume have their numbers */
 };
 
@@ -90,9 +92,13 @@ void slc_volume_write(slc_volume_labeller *labeller, slc_volume_part *part);
 slc_volume_window slc_volume_window_of(const slc_volume_labeller *labeller, const slc_volume_labels *out,
                                        size_t first, size_t n);
 void slc_volume_write_layer(const slc_volume_labeller *labeller, const slc_volume_window *to, size_t layer);
-/* Room for the features of all components; then they are summed, and their rows appended. */
-slc_status slc_volume_features_reserve(slc_volume_labeller *labeller, slc_error *error);
-void slc_volume_features(slc_volume_labeller *labeller);
+/* Room for features of all components; then they are summed, and their rows appended. */
+slc_status slc_volume_features_reserve(slc_volume_labeller *labeller, uint32_t features,
+                                       slc_volume_components *to, slc_error *error);
+void slc_volume_features(slc_volume_labeller *labeller, uint32_t features, slc_volume_components *to);
+/* Of a volume whose runs have their numbers: components that are not kept go, and the rows of the others are
+ * appended to what the caller wants. */
+slc_status slc_volume_sift(slc_volume_labeller *labeller, slc_error *error);
 
 /* Sets what a layer is but its meets: rows, which are in labeller->bits, runs, and labels. */
 void slc_volume_layer_of(const slc_volume_labeller *labeller, const slc_volume_part *part, size_t layer,

@@ -37,12 +37,15 @@ typedef struct slice {
 
 struct slc_volume_stream {
     slc_volume_config config;
+    slc_volume_keep keep;
     slc_volume shape;
     slc_image_kernels kernels;
     slc_image_level level;
     bool equal;
-    slc_schema schema;
-    slc_column columns[SLC_VOLUME_COLUMNS];
+    slc_schema schema, judged_schema;
+    slc_column columns[SLC_VOLUME_COLUMNS], judged_columns[SLC_VOLUME_COLUMNS];
+    slc_volume_components judged; /* what `keep` looks at, of one that has ended; the same memory for all */
+    uint64_t n_filtered;
     uint64_t *checksum;
     slc_checksum_pieces *summed; /* NULL unless asked for */
     uint64_t *bits;
@@ -103,7 +106,13 @@ slc_status slc_volume_stream_open(const slc_volume_config *given, const slc_volu
     *out = NULL;
     slc_volume_config config;
     slc_status status = slc_volume_config_take(given, &config, error);
+    slc_volume_keep keep;
     status = status == SLC_OK ? check_shape(&config, shape, error) : status;
+    status = status == SLC_OK ? slc_volume_keep_take(&config, &keep, error) : status;
+    if (status == SLC_OK && keep.largest > 0) {
+        status = slc_fail(error, SLC_ERR_USAGE,
+                          "largest: a stream of slices knows no largest before its end");
+    }
     if (status != SLC_OK) {
         return status;
     }
@@ -111,7 +120,8 @@ slc_status slc_volume_stream_open(const slc_volume_config *given, const slc_volu
     slc_volume_stream *s = calloc(1, sizeof *s);
     if (s != NULL) {
         s->config = config;
-        s->config.exec.device = NULL;
+        s->config.exec.device = s->config.filter = NULL;
+        s->keep = keep;
         s->shape = *shape;
         s->equal = config.equal && shape->type != SLC_IMAGE_BITS;
         slc_image_kernels_select(config.exec.target, &s->kernels);
@@ -119,6 +129,7 @@ slc_status slc_volume_stream_open(const slc_volume_config *given, const slc_volu
             s->level = slc_image_level_of(shape->type, config.equal ? 1 : config.threshold);
         }
         s->schema = slc_volume_components_schema(config.features, s->columns);
+        s->judged_schema = slc_volume_components_schema(keep.features, s->judged_columns);
         s->checksum = checksum;
         s->bits = calloc(slc_image_bits_words(width), sizeof *s->bits);
         s->edges = calloc(width + 64, sizeof *s->edges);
@@ -127,8 +138,9 @@ slc_status slc_volume_stream_open(const slc_volume_config *given, const slc_volu
         s->first.row_at = calloc(rows, sizeof *s->first.row_at);
         s->summed = checksum != NULL ? aligned_alloc(_Alignof(slc_checksum_pieces), sizeof *s->summed) : NULL;
     }
-    if (s == NULL || s->bits == NULL || s->edges == NULL || s->now.row_at == NULL ||
-        s->before.row_at == NULL || s->first.row_at == NULL || (checksum != NULL && s->summed == NULL)) {
+    if (s == NULL || slc_columns_reserve(&s->judged_schema, &s->judged, 1, 1) != SLC_OK || s->bits == NULL ||
+        s->edges == NULL || s->now.row_at == NULL || s->before.row_at == NULL || s->first.row_at == NULL ||
+        (checksum != NULL && s->summed == NULL)) {
         slc_volume_stream_close(s);
         return slc_fail(error, SLC_ERR_MEMORY, "no memory for a stream of slices of %zu x %zu voxels", width,
                         shape->height);
@@ -154,6 +166,7 @@ void slc_volume_stream_close(slc_volume_stream *s)
         free(s->united);
         free(s->ended);
         free(s->summed);
+        slc_columns_clear(&s->judged_schema, &s->judged);
         free(s);
     }
 }
@@ -368,20 +381,37 @@ static void sort_ended(slc_volume_stream *s, size_t n)
     }
 }
 
+/* Of a volume of so many slices, as far as is known: what has ended before is not in the last one. */
+static bool is_kept(slc_volume_stream *s, const slc_volume_sums *sums, size_t depth)
+{
+    if (!s->keep.some) {
+        return true;
+    }
+    slc_volume all = s->shape;
+    all.depth = depth;
+    slc_volume_sums_put(sums, &s->judged, 0);
+    return slc_volume_keep_holds(&s->keep, &all, &s->judged, 0);
+}
+
 /* Components that have ended, in the order of the list. */
-static slc_status emit(slc_volume_stream *s, size_t n, slc_volume_components *closed)
+static slc_status emit(slc_volume_stream *s, size_t n, size_t depth, slc_volume_components *closed)
 {
     const size_t at = closed->head.size;
     if (slc_columns_reserve(&s->schema, closed, at + n, closed->head.n_events + 1) != SLC_OK) {
         return SLC_ERR_MEMORY;
     }
+    size_t kept = 0;
     for (size_t i = 0; i < n; i++) {
-        slc_volume_sums_put(&s->slots[s->ended[i].slot].sums, closed, at + i);
+        const slc_volume_sums *sums = &s->slots[s->ended[i].slot].sums;
         s->free_slots[s->n_free++] = s->ended[i].slot;
+        if (is_kept(s, sums, depth)) {
+            slc_volume_sums_put(sums, closed, at + kept++);
+        }
     }
-    closed->head.size = at + n;
+    s->n_filtered += n - kept;
+    closed->head.size = at + kept;
     if (s->summed != NULL) {
-        slc_checksum_pieces_add(s->summed, &s->schema, closed, at, n);
+        slc_checksum_pieces_add(s->summed, &s->schema, closed, at, kept);
     }
     return SLC_OK;
 }
@@ -405,7 +435,7 @@ static slc_status end_slice(slc_volume_stream *s, slc_volume_components *closed)
     }
     const size_t before = s->z > 0 ? s->z - 1 : 0, n = find_ended(s, &s->before, before, 0);
     sort_ended(s, n);
-    return emit(s, find_ended(s, &s->before, SIZE_MAX, n), closed);
+    return emit(s, find_ended(s, &s->before, SIZE_MAX, n), s->z + 1, closed);
 }
 
 static bool keep_first(slc_volume_stream *s)
@@ -479,7 +509,9 @@ slc_status slc_volume_stream_push(slc_volume_stream *s, const slc_volume *slices
     if (all.depth >= UINT32_MAX) {
         return slc_fail(error, SLC_ERR_UNSUPPORTED, "slices: more than 32 bits can number");
     }
-    status = s->config.features != 0 ? slc_volume_check_sums(&all, s->config.features, error) : SLC_OK;
+    const uint32_t features = s->config.features | s->keep.features;
+    status = features != 0 ? slc_volume_check_sums(&all, features, error) : SLC_OK;
+    s->n_filtered = s->z == 0 ? 0 : s->n_filtered;
     for (size_t z = 0; z < slices->depth && status == SLC_OK; z++) {
         status = take_slice(s, slices, z, closed);
         if (status != SLC_OK) {
@@ -507,7 +539,7 @@ slc_status slc_volume_stream_finish(slc_volume_stream *s, slc_volume_components 
     size_t n = find_ended(s, &s->before, SIZE_MAX, 0);
     n = wraps ? find_ended(s, &s->first, SIZE_MAX, n) : n;
     sort_ended(s, n);
-    if (emit(s, n, closed) != SLC_OK) {
+    if (emit(s, n, s->z, closed) != SLC_OK) {
         return fail_memory(s, error);
     }
     if (s->summed != NULL) {
@@ -515,4 +547,9 @@ slc_status slc_volume_stream_finish(slc_volume_stream *s, slc_volume_components 
     }
     begin(s);
     return SLC_OK;
+}
+
+uint64_t slc_volume_stream_filtered(const slc_volume_stream *s)
+{
+    return s->n_filtered;
 }

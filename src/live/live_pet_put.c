@@ -53,15 +53,25 @@ static void put_daq(slc_live_pet *p, const slc_live_pet_state *now)
     };
     const slc_live_counted gauges[] = {
         {"sluice_pet_ring_fill_ratio", "The fullest that a ring has been, 0 to 1.", NULL, 0, c->ring_fill},
+        {"sluice_pet_ring_now_ratio", "How full the fullest ring is, 0 to 1.", NULL, 0, c->ring_now},
+        {"sluice_pet_queue_fill_ratio", "How full the queue of the live chain is, 0 to 1.", NULL, 0,
+         p->config != NULL ? c->queue_now : NAN},
         {"sluice_pet_receiving_seconds", "How long it has received.", "Seconds", 0, c->seconds},
     };
     SLC_LIVE_PUT(p->live, "Acquisition", SLC_LIVE_COUNTER, counters);
     SLC_LIVE_PUT(p->live, "Acquisition", SLC_LIVE_GAUGE, gauges);
-    slc_live_put_value(p->live, &(slc_live_value){.group = "Acquisition",
-                                                  .title = "Ring, fullest",
-                                                  .unit = "%",
-                                                  .flags = SLC_LIVE_KEEP,
-                                                  .value = 100 * c->ring_fill});
+    const struct {
+        const char *title;
+        double fill;
+    } fills[] = {
+        {"Ring, now", c->ring_now}, {"Ring, fullest", c->ring_fill}, {"Queue of the chain", c->queue_now}};
+    for (int i = 0; i < (p->config != NULL ? 3 : 2); i++) {
+        slc_live_put_value(p->live, &(slc_live_value){.group = "Acquisition",
+                                                      .title = fills[i].title,
+                                                      .unit = "%",
+                                                      .flags = i != 1 ? SLC_LIVE_KEEP : 0,
+                                                      .value = 100 * fills[i].fill});
+    }
     put_disk(p, now->output);
 }
 

@@ -308,6 +308,16 @@ static void settle(slc_flow *f, slc_flow_slot *s)
     slc_flow_unlock(f);
 }
 
+/* An item that nobody is to see. */
+static void pass_over(slc_flow *f, slc_flow_slot *s)
+{
+    slc_flow_lock(f);
+    slc_flow_leave_input(f, s->input);
+    slc_flow_unlock(f);
+    s->input = NULL;
+    slc_flow_release(f, &s->item);
+}
+
 /* After the last item: why reading ended. Of inputs that end without an item, what was lost is the error's
  * text. */
 static slc_status tell_end(slc_flow *f, slc_error *error)
@@ -356,12 +366,14 @@ slc_status slc_flow_next(slc_flow *f, slc_flow_item **item, slc_error *error)
             take_signals(f);
             return tell_end(f, error);
         }
-        const bool told = s->item.ended && s->item.status == SLC_END && s->input != NULL && s->input->failed;
-        settle(f, s);
-        if (told) {
-            slc_flow_release(f, &s->item);
+        if (s->input != NULL && s->input->over) { /* what is behind the end of an input */
+            pass_over(f, s);
             continue;
         }
+        if (s->input != NULL && s->item.ended) {
+            s->input->over = true;
+        }
+        settle(f, s);
         if (f->config.keep_going || (!s->item.ended && s->item.status == SLC_OK)) {
             *item = &s->item;
             return SLC_OK;

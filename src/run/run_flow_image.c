@@ -5,34 +5,18 @@
 #include "base/config.h"
 #include "image/image_label_fit.h"
 #include "image/image_mask_part.h"
-#include "io/image/io_image_source.h"
 #include "run/run_devices.h"
 #include "run/run_flow_image_keep.h"
+#include "run/run_flow_image_part.h"
 #include "simd/simd_checksum.h"
 
 #include <sluice/image_measure.h>
-#include <sluice/io_image.h>
-#include <sluice/run_flow.h>
 
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-typedef struct page {
-    slc_flow_image_result result; /* first: it is what the item shows */
-    slc_io_images *source;        /* of a file of one page, which is yet to be read */
-    uint8_t *pixels, *grey_pixels;
-    size_t capacity, grey_capacity, n_labels_room;
-    slc_image grey; /* the page of setup.intensity */
-    slc_error why;  /* of a fault */
-    uint8_t *mask;  /* rows of bits: the page's foreground by setup.mask */
-    size_t mask_capacity;
-    slc_column columns[SLC_IMAGE_COLUMNS], found_columns[SLC_IMAGE_COLUMNS];
-    slc_schema schema, found_schema;
-    slc_image_components found; /* of which some are kept */
-} page;
 
 /* A labeller is opened anew where the threshold differs from that of the page before, and for a page that
  * does not fit: one that grows has room for the widest image with the highest, and of a wide page and a high
@@ -105,12 +89,13 @@ static const char *device_of(const void *setup, const slc_flow_config *config)
                                          : NULL;
 }
 
-/* Of several files each worker does one at a time; the threads of one file are inside its pages. A GPU has
- * one, for pages of any file. */
+/* Of several files, or of a file with many pages, each worker does one page at a time; else the threads are
+ * inside of the file's pages. A GPU has one worker, for pages of any file. */
 static uint32_t count_workers(const void *setup, const slc_flow_config *config)
 {
     const slc_flow_image_setup *image = setup;
-    const uint32_t most = config->read != NULL ? UINT32_MAX : config->n_paths;
+    const uint32_t most = config->read != NULL || slc_flow_image_has_pages(image, config) ? UINT32_MAX
+                                                                                          : config->n_paths;
     const bool alone = on_gpu(device_of(setup, config)) || image->pages_alone;
     return alone ? 1 : config->exec.threads < most ? config->exec.threads : most;
 }
@@ -179,9 +164,10 @@ static slc_status open_worker(const void *setup, const slc_flow_config *config, 
 
 static void close_page(slc_flow_item *item)
 {
-    page *p = item->result;
+    slc_flow_image_page *p = item->result;
     slc_columns_clear(&p->schema, &p->result.components);
     slc_io_images_close(p->source);
+    slc_io_images_close(p->twin);
     slc_columns_clear(&p->found_schema, &p->found);
     free(p->result.labels);
     free(p->mask);
@@ -189,128 +175,9 @@ static void close_page(slc_flow_item *item)
     free(p->grey_pixels);
 }
 
-/* ---- reading ----------------------------------------------------------------------------------- */
-
-typedef struct file {
-    slc_io_images *images, *intensity;
-    const slc_flow_image_setup *setup;
-    uint64_t left; /* pages of the part that is read */
-} file;
-
-static void close_file(void *input)
-{
-    file *in = input;
-    slc_io_images_close(in->images);
-    slc_io_images_close(in->intensity);
-    free(in);
-}
-
-static slc_status open_file(const void *setup, const slc_flow_config *config, const char *path, void **input,
-                            slc_error *error)
-{
-    const slc_flow_image_setup *image = setup;
-    file *in = calloc(1, sizeof *in);
-    if (in == NULL) {
-        return slc_fail(error, SLC_ERR_MEMORY, "no memory for an input");
-    }
-    in->setup = image;
-    slc_io_image_config reading;
-    slc_io_image_config_default(&reading);
-    reading.labels = reading.label_values = image->regions;
-    reading.max_bytes = image->pages_alone ? SIZE_MAX : reading.max_bytes; /* no labels beside them */
-    slc_status status = slc_io_images_open(path, &reading, &in->images, error);
-    status = status == SLC_OK ? slc_io_images_pass(in->images, config->from, error) : status;
-    if (status == SLC_OK && image->intensity != NULL) {
-        status = slc_io_images_open(image->intensity, NULL, &in->intensity, error);
-        status = status == SLC_OK ? slc_io_images_pass(in->intensity, config->from, error) : status;
-    }
-    in->left = config->until == UINT64_MAX ? UINT64_MAX : config->until - config->from;
-    if (status != SLC_OK) {
-        close_file(in);
-        return status;
-    }
-    *input = in;
-    return SLC_OK;
-}
-
-/* The page with the grey values of a label image; `labels` tells how reading that one went. */
-static slc_status read_intensity(file *in, const slc_flow_image_setup *setup, page *p, slc_status labels,
-                                 slc_error *error)
-{
-    const slc_status status = slc_io_images_next(in->intensity, &p->grey, error);
-    slc_io_images_exchange(in->intensity, &p->grey_pixels, &p->grey_capacity);
-    if ((status == SLC_OK || status == SLC_END) && status != labels) {
-        return slc_fail(error, SLC_ERR_FORMAT, "%s: it has %s pages than the file of label images",
-                        setup->intensity, status == SLC_OK ? "more" : "fewer");
-    }
-    if (status == SLC_OK &&
-        (p->grey.width != p->result.image.width || p->grey.height != p->result.image.height)) {
-        return slc_fail(error, SLC_ERR_FORMAT,
-                        "%s: a page of %zux%zu pixels, and the label image has %zux%zu", setup->intensity,
-                        p->grey.width, p->grey.height, p->result.image.width, p->result.image.height);
-    }
-    return status;
-}
-
-/* The source goes on to the next page with the memory that the item had. */
-static slc_status take_page(slc_io_images *images, slc_flow_item *item, slc_error *error)
-{
-    page *p = item->result;
-    const slc_status status = slc_io_images_next(images, &p->result.image, error);
-    slc_io_images_exchange(images, &p->pixels, &p->capacity);
-    const char *warning = slc_io_images_warning(images);
-    const slc_io_image_size size = slc_io_images_pixel(images);
-    p->result.pixel_x_um = size.from != NULL ? size.x_um : 0;
-    p->result.pixel_y_um = size.from != NULL ? size.y_um : 0;
-    p->result.pixel_from = size.from;
-    (void)snprintf(item->damage, sizeof item->damage, "%s", warning != NULL ? warning : "");
-    return status;
-}
-
-/* A file of one page is left to a worker, with what reading it needs. */
-static slc_status read_page(void *input, const slc_flow_config *config, slc_flow_item *item, slc_error *error)
-{
-    page *p = item->result;
-    file *in = input;
-    p->result.alone = false;
-    if (in->left == 0 || in->images == NULL) { /* the rest is of other parts, or there is none */
-        return SLC_END;
-    }
-    if (in->left == UINT64_MAX && config->from == 0 && in->intensity == NULL &&
-        slc_io_images_alone(in->images)) {
-        p->result.alone = true;
-        p->source = in->images;
-        in->images = NULL;
-        return SLC_OK;
-    }
-    in->left -= in->left != UINT64_MAX;
-    slc_status status = take_page(in->images, item, error);
-    if (in->intensity != NULL && (status == SLC_OK || status == SLC_END)) {
-        status = read_intensity(in, in->setup, p, status, error);
-        const char *more = slc_io_images_warning(in->intensity);
-        const size_t told = strlen(item->damage);
-        (void)snprintf(item->damage + told, sizeof item->damage - told, "%s%s",
-                       told > 0 && more != NULL ? "; " : "", more != NULL ? more : "");
-    }
-    return status;
-}
-
-static slc_status finish_page(slc_flow_item *item, slc_error *error)
-{
-    page *p = item->result;
-    if (p->source == NULL) {
-        return SLC_OK;
-    }
-    const slc_status status = take_page(p->source, item, error);
-    slc_io_images_close(p->source);
-    p->source = NULL;
-    item->ended = status != SLC_OK;
-    return status;
-}
-
 /* ---- labelling --------------------------------------------------------------------------------- */
 
-static slc_status make_labels(page *p, slc_error *error)
+static slc_status make_labels(slc_flow_image_page *p, slc_error *error)
 {
     const slc_image *image = &p->result.image;
     const size_t n = image->width * image->height;
@@ -330,7 +197,7 @@ static slc_status make_labels(page *p, slc_error *error)
 }
 
 /* `foreground`: rows of bits, or NULL for the page itself. */
-static slc_status label_page(worker *w, page *p, const slc_flow_image_setup *setup,
+static slc_status label_page(worker *w, slc_flow_image_page *p, const slc_flow_image_setup *setup,
                              const slc_image *foreground, bool labels, slc_error *error)
 {
     slc_flow_image_result *result = &p->result;
@@ -346,7 +213,7 @@ static slc_status label_page(worker *w, page *p, const slc_flow_image_setup *set
 }
 
 /* Parts of the foreground that touch. */
-static slc_status split_page(const worker *w, page *p, const slc_flow_image_setup *setup,
+static slc_status split_page(const worker *w, slc_flow_image_page *p, const slc_flow_image_setup *setup,
                              const slc_image *foreground, slc_error *error)
 {
     slc_image_split_config config;
@@ -369,7 +236,7 @@ static slc_status split_page(const worker *w, page *p, const slc_flow_image_setu
 }
 
 /* Features of labels, and of the page's values, or of a label image of its own those of another file. */
-static slc_status measure_page(const worker *w, page *p, const slc_flow_image_setup *setup,
+static slc_status measure_page(const worker *w, slc_flow_image_page *p, const slc_flow_image_setup *setup,
                                const slc_image *labels, const slc_image *grey, slc_error *error)
 {
     slc_flow_image_result *result = &p->result;
@@ -408,7 +275,8 @@ static uint32_t label_at(const slc_image *image, size_t x, size_t y)
 }
 
 /* A page that is a label image. */
-static slc_status run_regions(const worker *w, page *p, const slc_flow_image_setup *setup, slc_error *error)
+static slc_status run_regions(const worker *w, slc_flow_image_page *p, const slc_flow_image_setup *setup,
+                              slc_error *error)
 {
     const slc_image *image = &p->result.image;
     p->result.fault = NULL;
@@ -426,7 +294,7 @@ static slc_status run_regions(const worker *w, page *p, const slc_flow_image_set
 }
 
 /* A page of nothing, so that those behind it keep their places. */
-static slc_status leave_blank(page *p, const slc_flow_image_setup *setup, slc_error *error)
+static slc_status leave_blank(slc_flow_image_page *p, const slc_flow_image_setup *setup, slc_error *error)
 {
     slc_status status = slc_columns_reserve(&p->schema, &p->result.components, 1, 1);
     if (status != SLC_OK) {
@@ -449,7 +317,7 @@ static double level_of(slc_image_type type, double wanted)
 }
 
 /* Otsu's threshold is another one for every page. Rows of bits are foreground and background already. */
-static void choose_threshold(page *p, const slc_flow_image_setup *setup)
+static void choose_threshold(slc_flow_image_page *p, const slc_flow_image_setup *setup)
 {
     slc_flow_image_result *result = &p->result;
     const double wanted = setup->config->threshold;
@@ -469,8 +337,8 @@ static void choose_threshold(page *p, const slc_flow_image_setup *setup)
 
 /* A page that has not what the rule needs (rows of bits have no band, floats no local threshold) is told, and
  * without components. */
-static slc_status make_mask(const worker *w, page *p, const slc_flow_image_setup *setup, slc_image *mask,
-                            slc_error *error)
+static slc_status make_mask(const worker *w, slc_flow_image_page *p, const slc_flow_image_setup *setup,
+                            slc_image *mask, slc_error *error)
 {
     slc_flow_image_result *result = &p->result;
     const slc_image *image = &result->image;
@@ -510,7 +378,7 @@ static slc_status make_mask(const worker *w, page *p, const slc_flow_image_setup
 }
 
 /* A page is an event; that it has a number of components is in the lengths of its columns. */
-static void sum_page(const page *p, const slc_flow_image_setup *setup, slc_flow_item *item)
+static void sum_page(const slc_flow_image_page *p, const slc_flow_image_setup *setup, slc_flow_item *item)
 {
     slc_column columns[SLC_IMAGE_COLUMNS];
     /* Labels say which row it is, and are not counted in files either. */
@@ -525,7 +393,7 @@ static slc_status run_page(void *chain, const void *setup, slc_flow_item *item, 
 {
     const slc_flow_image_setup *image = setup;
     worker *w = chain;
-    page *p = item->result;
+    slc_flow_image_page *p = item->result;
     p->schema = slc_image_components_schema(image->config->features, p->columns);
     p->result.seconds = 0;
     p->result.n_labels = p->result.filtered = 0;
@@ -580,11 +448,11 @@ const slc_flow_chain slc_flow_image = {.size = sizeof(slc_flow_chain),
                                        .device = device_of,
                                        .open = open_worker,
                                        .close = close_worker,
-                                       .result_bytes = sizeof(page),
+                                       .result_bytes = sizeof(slc_flow_image_page),
                                        .item_close = close_page,
-                                       .input_open = open_file,
-                                       .read = read_page,
-                                       .finish = finish_page,
-                                       .input_close = close_file,
+                                       .input_open = slc_flow_image_open,
+                                       .read = slc_flow_image_read,
+                                       .finish = slc_flow_image_finish,
+                                       .input_close = slc_flow_image_close,
                                        .run = run_page,
                                        .read_by_workers = true};

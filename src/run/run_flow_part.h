@@ -32,7 +32,7 @@ typedef struct slc_flow_bytes {
 typedef struct slc_flow_input {
     void *at;
     uint32_t users; /* items of it that are not yet handed out, and its reader */
-    bool failed;    /* in a chain's `finish`, whose item became its end: the reader's comes to nothing */
+    bool over;      /* its end was handed out: that of its reader, or the first item that `finish` made it */
 } slc_flow_input;
 
 typedef struct slc_flow_slot {

@@ -286,7 +286,7 @@ void slc_flow_finish(slc_flow *f, slc_flow_slot *s)
         }
         s->item.status = f->chain->finish(&s->item, &s->item.error);
         if (s->item.ended) {
-            s->input->failed = s->item.opened = true;
+            s->item.opened = true;
             s->item.result = NULL;
         }
         s->item.seconds_finishing = slc_clock_seconds() - began;

@@ -105,9 +105,9 @@ static void punch(slc_sim_hlt1 *sim, const slc_hlt1_ray *ray)
     double chance = fmin(0.5, punch_through * p_gev);
     for (uint32_t s = 0; s < SLC_MUON_STATIONS && random_uniform(&sim->random) < chance; s++) {
         const double dz = station_mm[s] - ray->z, width = 60;
-        slc_sim_hlt1_muon(sim, ray->x + ray->tx * dz + width * random_normal(&sim->random),
-                          ray->y + ray->ty * dz + width * random_normal(&sim->random), station_mm[s], ray->tx,
-                          ray->ty, s);
+        const double x = ray->x + ray->tx * dz + width * random_normal(&sim->random);
+        const double y = ray->y + ray->ty * dz + width * random_normal(&sim->random);
+        slc_sim_hlt1_muon(sim, x, y, station_mm[s], ray->tx, ray->ty, s);
         chance = punch_next;
     }
 }

@@ -58,6 +58,20 @@ static double charge(slc_sim_hlt1 *sim)
     return random_uniform(&sim->random) < 0.5 ? -1 : 1;
 }
 
+/* A particle of that momentum that begins about there. Each number is drawn in a statement of its own: the
+ * order in an expression is the compiler's. */
+static slc_hlt1_ray begins_near(slc_sim_hlt1 *sim, const sim_point *at, double spread_mm, double spread,
+                                double p_mev)
+{
+    slc_hlt1_ray ray = {.z = (double)at->z};
+    ray.x = (double)at->x + normal(sim, spread_mm);
+    ray.y = (double)at->y + normal(sim, spread_mm);
+    ray.tx = (double)at->tx + normal(sim, spread);
+    ray.ty = (double)at->ty + normal(sim, spread);
+    ray.q_over_p = charge(sim) / p_mev;
+    return ray;
+}
+
 /* How many layers one has hits in: few, or all. */
 static uint32_t draw_layers(slc_sim_hlt1 *sim, const uint16_t *weights, uint32_t n)
 {
@@ -86,12 +100,9 @@ static void electron_in_ut(slc_sim_hlt1 *sim, size_t n_points)
     const uint32_t first = (uint32_t)(sqrt(random_uniform(&sim->random)) * (5 - n));
     const double z = t->ut_z_mm[first] - 15 - (first == 0 ? 900 * random_uniform(&sim->random) : 0);
     const double p = 12 * exp(1.6 * random_normal(&sim->random)) * (n == 4 ? 12 : 1);
-    slc_hlt1_ray ray = {.x = (double)from.x * z / (double)from.z + normal(sim, 25),
-                        .y = (double)from.y * z / (double)from.z + normal(sim, 25),
-                        .z = z,
-                        .tx = (double)from.tx + normal(sim, 0.08),
-                        .ty = (double)from.ty + normal(sim, 0.08),
-                        .q_over_p = charge(sim) / p};
+    const sim_point at = {(float)((double)from.x * z / (double)from.z),
+                          (float)((double)from.y * z / (double)from.z), (float)z, from.tx, from.ty};
+    slc_hlt1_ray ray = begins_near(sim, &at, 25, 0.08, p);
     const uint32_t particle = begin(sim, &ray, 0.75);
     const bool turns = random_uniform(&sim->random) < 0.18;
     for (int pass = 0; pass <= (turns ? 1 : 0) && particle != SIM_NO_PARTICLE; pass++) {
@@ -119,12 +130,9 @@ static void from_ut_on(slc_sim_hlt1 *sim, size_t n_points)
         return;
     }
     const double x = 0.8 * (double)from.x + normal(sim, 30), y = 0.8 * (double)from.y + normal(sim, 30);
-    slc_hlt1_ray ray = {.x = x,
-                        .y = y,
-                        .z = t->z_begin_mm,
-                        .tx = x / t->z_begin_mm + normal(sim, 0.02),
-                        .ty = y / t->z_begin_mm + normal(sim, 0.02),
-                        .q_over_p = charge(sim) / (3900 * exp(0.8 * random_normal(&sim->random)))};
+    const sim_point at = {(float)x, (float)y, (float)t->z_begin_mm, (float)(x / t->z_begin_mm),
+                          (float)(y / t->z_begin_mm)};
+    slc_hlt1_ray ray = begins_near(sim, &at, 0, 0.02, 3900 * exp(0.8 * random_normal(&sim->random)));
     const uint32_t particle = begin(sim, &ray, 0.33);
     if (particle != SIM_NO_PARTICLE) {
         slc_sim_hlt1_fly_on(sim, particle, &ray);
@@ -182,13 +190,9 @@ static void within_scifi(slc_sim_hlt1 *sim, size_t n_points)
     }
     first = first + n > SLC_SCIFI_LAYERS ? SLC_SCIFI_LAYERS - n : first;
     const double spread = n <= 4 ? 0.5 : 0.15;
-    slc_hlt1_ray ray = {.x = (double)from.x + normal(sim, 300),
-                        .y = (double)from.y + normal(sim, 300),
-                        .z = t->t_z_mm[first] - 1,
-                        .tx = (double)from.tx + normal(sim, spread),
-                        .ty = (double)from.ty + normal(sim, spread),
-                        .q_over_p = charge(sim) /
-                                    ((n <= 4 ? 6 : 400) * exp(1.5 * random_normal(&sim->random)))};
+    from.z = (float)(t->t_z_mm[first] - 1);
+    slc_hlt1_ray ray = begins_near(sim, &from, 300, spread,
+                                   (n <= 4 ? 6 : 400) * exp(1.5 * random_normal(&sim->random)));
     const uint32_t particle = begin(sim, &ray, 0.79);
     for (uint32_t layer = first; layer < first + n && particle != SIM_NO_PARTICLE; layer++) {
         const double z = slc_hlt1_meets_plane(&ray, t->t_z_mm[layer], 1 / t->t_dydz);
@@ -212,8 +216,8 @@ static void muon_cluster(slc_sim_hlt1 *sim, uint32_t station)
     const double r = (muon_inner_mm + muon_scale_mm * random_exponential(&sim->random)) * z[station] / z[0];
     const double x = r * cos(phi), y = r * sin(phi);
     do {
-        slc_sim_hlt1_muon(sim, x + normal(sim, muon_spread_mm), y + normal(sim, muon_spread_mm), z[station],
-                          x / z[station], y / z[station], station);
+        const double at_x = x + normal(sim, muon_spread_mm), at_y = y + normal(sim, muon_spread_mm);
+        slc_sim_hlt1_muon(sim, at_x, at_y, z[station], x / z[station], y / z[station], station);
     } while (random_uniform(&sim->random) < muon_more[station]);
 }
 

@@ -198,7 +198,8 @@ static void interact(slc_sim_velo *sim, flyer *f)
     }
     const uint32_t n_slow = random_poisson(random, 3.0);
     for (uint32_t i = 0; i < n_slow; i++) {
-        const double p = 150 + (random_uniform(random) < 0.25 ? 1100 : 320) * random_exponential(random);
+        const double mean = random_uniform(random) < 0.25 ? 1100 : 320;
+        const double p = 150 + mean * random_exponential(random);
         const double cosine = 1 - 2 * pow(random_uniform(random), 1.6);
         const sim_vector direction = vector_turn(f->direction, sqrt(1 - cosine * cosine), cosine,
                                                  random_between(random, 0, 2 * SIM_PI));

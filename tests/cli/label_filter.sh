@@ -79,8 +79,8 @@ want_refused "the filter 'colour>3': the components have no column 'colour'" lab
 want_refused "the filter 'area>' is not up to 16 terms" label f.pgm --filter 'area>'
 want_refused "--stream does not go with --filter" label f.pgm --stream --filter 'area>3'
 want_refused "--stream does not go with --largest" label f.pgm --stream --largest 3
-want_refused "--volume does not go with --filter" label --volume f.pgm --filter 'area>3'
-want_refused "--volume does not go with --largest" label --volume f.pgm --largest 3
+want_refused "the components have no column 'roundness'" label --volume f.pgm --filter 'roundness>3'
+want_refused "--volume --stream does not go with --largest" label --volume --stream f.pgm --largest 3
 want_refused "features of grey values need the intensity image" label --labels apart.npy --filter 'grey_mean>3'
 want_refused "--largest" label f.pgm --largest 0
 passed

@@ -187,7 +187,7 @@ refuse 2 "needs --fill-holes" --max-hole 3
 refuse 2 "does not go with --inverse" --mask mask.pgm --inverse
 refuse 2 "does not go with --stream" --fill-holes --stream
 refuse 2 "does not go with --device" --hysteresis 1:2 --device cuda
-refuse 2 "does not go with --hysteresis" --volume --hysteresis 1:2
+refuse 2 "does not go with --stream" --volume --stream --hysteresis 1:2
 refuse 1 "60 x 40 pixels for an image of 60 x 41" --mask small.pgm
 refuse 1 "none.pgm" --mask none.pgm
 cat mask.pgm mask.pgm >twice.pgm

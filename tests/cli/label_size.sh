@@ -129,6 +129,6 @@ for size in 2 0um -1um 1,um um 1,2 1,2,3um nanum 1furlong auto2; do
     want_refused "--pixel-size takes auto, or X or X,Y with a unit" label none.tif --pixel-size "$size" --stats x.csv
 done
 want_refused "--pixel-size needs --stats" label none.tif --pixel-size 1um
-want_refused "--volume does not go with --pixel-size" label --volume none.tif --pixel-size 1um --stats x.csv
+want_refused "or X,Y,Z with a unit" label --volume none.tif --pixel-size 1,2um --stats x.csv
 want_no_file x.csv
 passed

@@ -252,7 +252,7 @@ for wrong in w x, ,x xy x,,y x,y,x; do
     refuse "--periodic takes x, y, z or several with commas, not '$wrong'" a.npy --periodic $wrong
 done
 refuse "--volume does not go with --device" a.npy --device cpu
-refuse "--threshold takes a number with --volume, not 'otsu'" a.npy --threshold otsu
+refuse "--volume --stream does not go with --threshold otsu" a.npy --stream --threshold otsu
 refuse "--equal does not go with --threshold" a.npy --equal --threshold 3
 refuse "--volume has no feature 'euler'" a.npy --stats a.csv --features area,euler
 refuse "--volume writes the labels of one input, not of 2" a.npy b.npy -o x.npy

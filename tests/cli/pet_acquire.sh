@@ -36,7 +36,7 @@ want 1
 grep -Eq "^sluice pet acquire: lost [0-9]+ datagrams, about [0-9]+ frames" err || fail "it said: $(cat err)"
 all=$((datagrams + $(sed -n 's/.* in \([0-9]*\) datagrams.*/\1/p' said)))
 equal "received and dropped" "$(key out "o['datagrams'] + o['kernel_drops'] + o['ring_drops']")" "$all"
-equal "lost is dropped" "$(key out "o['lost'] == o['kernel_drops'] + o['ring_drops'] > 1000")" True
+equal "lost is dropped" "$(key out "o['lost'] == o['kernel_drops'] + o['ring_drops'] > 0")" True
 equal "each module began again once" "$(key out "sum(m['restarts'] for m in o['modules'])")" 20
 equal "what arrived is in the file" "$(frames_in b.raw)" "$(key out "o['frames']")"
 

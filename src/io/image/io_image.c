@@ -330,6 +330,70 @@ slc_status slc_io_images_next(slc_io_images *images, slc_image *image, slc_error
     return images->status;
 }
 
+bool slc_io_images_any_order(const slc_io_images *images)
+{
+    return images->format->twin != NULL && !images->stream.waits;
+}
+
+size_t slc_io_images_page(const slc_io_images *images)
+{
+    return images->page;
+}
+
+slc_status slc_io_images_leave(slc_io_images *images, slc_image *image, uint64_t *place, slc_error *error)
+{
+    images->warning[0] = '\0';
+    if (images->status == SLC_OK) {
+        images->page++;
+        images->in_parts = false;
+        images->status = images->format->pass(images, &images->error);
+    }
+    if (images->status == SLC_OK) {
+        *image = images->image;
+        image->pixels = NULL;
+        *place = images->format->place(images);
+    } else if (images->status != SLC_END && error != NULL) {
+        *error = images->error;
+    }
+    return images->status;
+}
+
+slc_status slc_io_images_twin(const slc_io_images *images, slc_io_images **twin, slc_error *error)
+{
+    *twin = NULL;
+    if (images->format->twin == NULL) {
+        return SLC_ERR_UNSUPPORTED;
+    }
+    slc_io_images *made = calloc(1, sizeof *made);
+    if (made == NULL) {
+        return slc_fail(error, SLC_ERR_MEMORY, "%s: no memory to read it", images->stream.name);
+    }
+    made->config = images->config;
+    made->format = images->format;
+    slc_status status = slc_io_stream_open_memory(&made->stream, NULL, 0, images->stream.name, error);
+    status = status == SLC_OK ? images->format->twin(images, made, error) : status;
+    if (status != SLC_OK) {
+        slc_io_images_close(made);
+        return status;
+    }
+    *twin = made;
+    return SLC_OK;
+}
+
+slc_status slc_io_images_read_at(slc_io_images *twin, size_t page, uint64_t place, slc_image *image,
+                                 slc_error *error)
+{
+    twin->page = page;
+    twin->in_parts = false;
+    const slc_status status = twin->format->read_at(twin, place, error);
+    twin->warning[0] = '\0'; /* who left it has told that */
+    if (status == SLC_OK) {
+        twin->image.pixels = twin->pixels;
+        *image = twin->image;
+    }
+    return status;
+}
+
 slc_status slc_io_images_pass(slc_io_images *images, uint64_t pages, slc_error *error)
 {
     slc_status (*pass)(slc_io_images *, slc_error *) = images->format->pass;

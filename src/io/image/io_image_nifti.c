@@ -243,6 +243,25 @@ static slc_status take_header(slc_io_images *images, nifti_state *state, const u
     return SLC_OK;
 }
 
+/* How large a voxel is, where the file names the unit; sides are written with a sign by some programs, which
+ * mean the orientation. */
+static slc_io_image_size size_of(const nifti_state *state, const uint8_t *h, bool second)
+{
+    static const double units[] = {0, 1e6, 1e3, 1}; /* unknown, m, mm, um */
+    const uint64_t code = (second ? whole(h + 500, 4, state->swap) : h[123]) & 7;
+    const double um = code < sizeof units / sizeof *units ? units[code] : 0;
+    const size_t at = second ? 104 : 76, size = second ? 8 : 4;
+    double side[3];
+    bool known = um > 0;
+    for (size_t i = 0; i < 3; i++) {
+        side[i] = fabs(real(h + at + (i + 1) * size, size, state->swap)) * um;
+        side[i] = isfinite(side[i]) ? side[i] : 0;
+        known = known && (i == 2 || side[i] > 0);
+    }
+    return known ? (slc_io_image_size){side[0], side[1], side[2], "NIfTI"}
+                 : (slc_io_image_size){.from = NULL};
+}
+
 static slc_status no_nifti(const slc_io_images *images, const nifti_state *state, slc_error *error)
 {
     return state->packed ? slc_io_image_fail(images, error, SLC_ERR_UNSUPPORTED, 0,
@@ -317,6 +336,7 @@ static slc_status open_nifti(slc_io_images *images, slc_error *error)
     }
     uint64_t begin = 0;
     status = take_header(images, state, h, size == HEADER_2, &begin, error);
+    images->pixel = size_of(state, h, size == HEADER_2);
     return status == SLC_OK ? pass_to(images, state, begin, error) : status;
 }
 

@@ -25,6 +25,12 @@ typedef struct slc_io_image_format {
     /* Goes over page number images->page (from 1) without its pixels, or returns SLC_END. NULL: it is read.
      */
     slc_status (*pass)(slc_io_images *images, slc_error *error);
+    /* Of a format whose pages can be read by several threads: where the page is that was passed last; a
+     * handle of its own for the same file, with images->state; and reading a page by it. SLC_ERR_UNSUPPORTED
+     * of _twin: not this file. NULL, all or none. */
+    uint64_t (*place)(const slc_io_images *images);
+    slc_status (*twin)(const slc_io_images *images, slc_io_images *twin, slc_error *error);
+    slc_status (*read_at)(slc_io_images *twin, uint64_t place, slc_error *error);
 } slc_io_image_format;
 
 extern const slc_io_image_format slc_io_image_pnm;
@@ -38,11 +44,6 @@ extern const slc_io_image_format slc_io_image_nifti;
 /* Bytes that a probe wants to see. */
 enum { SLC_IO_IMAGE_PROBE = 16 };
 
-/* How large a pixel is; from NULL: not known. */
-typedef struct slc_io_image_size {
-    double x_um, y_um;
-    const char *from; /* "OME", "ImageJ", "resolution" */
-} slc_io_image_size;
 /* Micrometres of a unit that is written in n bytes; 0: none that is known. */
 double slc_io_image_micrometres(const char *unit, size_t n);
 
@@ -134,10 +135,19 @@ static inline void slc_io_image_trim(uint8_t *row, size_t width)
  */
 void slc_io_images_exchange(slc_io_images *images, uint8_t **pixels, size_t *capacity);
 
-bool slc_io_images_alone(const slc_io_images *images); /* one page, of a regular file */
-/* Of the pixels of the last page. */
-slc_io_image_size slc_io_images_pixel(const slc_io_images *images);
+bool slc_io_images_alone(const slc_io_images *images);         /* one page, of a regular file */
 const char *slc_io_images_format(const slc_io_images *images); /* "pnm", "png", "jpeg" … */
+
+/* Leaves the pixels of the next page to a twin: what slc_io_images_next says of it, but for its pixels, which
+ * are NULL. *place says where they are, with images->page. */
+slc_status slc_io_images_leave(slc_io_images *images, slc_image *image, uint64_t *place, slc_error *error);
+bool slc_io_images_any_order(const slc_io_images *images); /* of a regular file: its pages have twins */
+size_t slc_io_images_page(const slc_io_images *images);    /* the number of the last page, from 1 */
+/* For another thread: reads pages that were left, in any order, and may outlive `images`.
+ * SLC_ERR_UNSUPPORTED: pages of this format or file are read in their order alone. */
+slc_status slc_io_images_twin(const slc_io_images *images, slc_io_images **twin, slc_error *error);
+slc_status slc_io_images_read_at(slc_io_images *twin, size_t page, uint64_t place, slc_image *image,
+                                 slc_error *error);
 
 /* Goes over the next `pages`, or to the end. What would be told of them is told by who reads them. */
 slc_status slc_io_images_pass(slc_io_images *images, uint64_t pages, slc_error *error);

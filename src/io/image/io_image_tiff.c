@@ -10,6 +10,7 @@
 #include "io/image/io_image_tiff.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -218,6 +219,9 @@ static void close_tiff(slc_io_images *images)
     for (size_t plane = 0; plane < SLC_TIFF_PLANES; plane++) {
         free(state->part[plane]);
     }
+    if (state->own) {
+        (void)close(state->file);
+    }
     free(state);
 }
 
@@ -302,6 +306,10 @@ static slc_status read_part(slc_io_images *images, uint32_t x, uint32_t y, uint1
     status = slc_tiff_reserve_part(images, plane, size, error);
     if (status != SLC_OK) {
         return status;
+    }
+    if (page->compression !=
+        COMPRESSION_NONE) { /* of damage that a codec passes over, bytes stay unwritten */
+        memset(state->part[plane], 0, (size_t)size);
     }
     forget(&state->message);
     const tmsize_t n = page->tiled
@@ -441,19 +449,66 @@ static slc_status pass(slc_io_images *images, slc_error *error)
     return SLC_OK;
 }
 
-static slc_status next(slc_io_images *images, slc_error *error)
+static slc_status read_page(slc_io_images *images, slc_error *error)
 {
     const slc_tiff_state *state = images->state;
-    slc_status status = pass(images, error);
-    if (status != SLC_OK) {
-        return status;
-    }
-    status = state->is_stack ? slc_tiff_read_stack(images, error) : read_pixels(images, error);
+    slc_status status = state->is_stack ? slc_tiff_read_stack(images, error) : read_pixels(images, error);
     for (size_t y = 0; status == SLC_OK && images->image.type == SLC_IMAGE_BITS && y < images->image.height;
          y++) {
         slc_io_image_trim(images->pixels + y * images->row_bytes, images->image.width);
     }
     return status;
+}
+
+static slc_status next(slc_io_images *images, slc_error *error)
+{
+    const slc_status status = pass(images, error);
+    return status == SLC_OK ? read_page(images, error) : status;
+}
+
+/* ---- pages in any order ------------------------------------------------------------------------ */
+
+static uint64_t place(const slc_io_images *images)
+{
+    return TIFFCurrentDirOffset(((slc_tiff_state *)images->state)->tiff);
+}
+
+/* Reads by place, and so shares the open file. */
+static slc_status twin(const slc_io_images *images, slc_io_images *made, slc_error *error)
+{
+    const slc_tiff_state *from = images->state;
+    if (from->file < 0) {
+        return SLC_ERR_UNSUPPORTED;
+    }
+    slc_tiff_state *state = calloc(1, sizeof *state);
+    made->state = state;
+    if (state == NULL) {
+        return slc_io_image_fail(made, error, SLC_ERR_MEMORY, SLC_IO_NO_PLACE, "no memory to read it");
+    }
+    state->file = fcntl(from->file, F_DUPFD_CLOEXEC, 0);
+    if (state->file < 0) {
+        return slc_io_image_fail(made, error, SLC_ERR_IO, SLC_IO_NO_PLACE, "cannot read: %s",
+                                 strerror(errno));
+    }
+    state->own = true;
+    state->begin = from->begin;
+    state->size = from->size;
+    state->told = from->told;
+    state->is_stack = from->is_stack;
+    state->stack_begin = from->stack_begin;
+    return start_libtiff(made, state, error);
+}
+
+static slc_status read_at(slc_io_images *images, uint64_t at, slc_error *error)
+{
+    slc_tiff_state *state = images->state;
+    forget(&state->message);
+    state->wrong = 0;
+    if (at != TIFFCurrentDirOffset(state->tiff) && !TIFFSetSubDirectory(state->tiff, at)) {
+        return slc_tiff_fail(images, error, "the page's directory cannot be read");
+    }
+    const slc_status status = slc_tiff_describe(images, error);
+    return status == SLC_OK ? read_page(images, error) : status;
 }
 
 const slc_io_image_format slc_io_image_tiff = {.name = "tiff",
@@ -462,4 +517,7 @@ const slc_io_image_format slc_io_image_tiff = {.name = "tiff",
                                                .open = open_tiff,
                                                .close = close_tiff,
                                                .next = next,
-                                               .pass = pass};
+                                               .pass = pass,
+                                               .place = place,
+                                               .twin = twin,
+                                               .read_at = read_at};

@@ -48,6 +48,7 @@ TIFFOpenOptions *slc_tiff_options(slc_tiff_message *message);
 typedef struct slc_tiff_state {
     TIFF *tiff;
     int file;             /* -1 where bytes are in memory */
+    bool own;             /* it is closed with this */
     const uint8_t *bytes; /* NULL if they are in a file */
     uint64_t begin;       /* of the image in the file */
     uint64_t size, at;

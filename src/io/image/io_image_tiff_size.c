@@ -1,7 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * How large a pixel of a TIFF page is: by OME-XML (PhysicalSizeX and Y of the only image), by ImageJ's words
- * in the first page's description (a unit, of which XResolution has so many pixels), or by the baseline tags
+ * How large a pixel of a TIFF page is: by OME-XML (PhysicalSizeX, Y and Z of the only image), by ImageJ's
+ * words in the first page's description (a unit, of which XResolution has so many pixels, and the spacing of
+ * slices), or by the baseline tags
  * (pixels to the inch or centimetre). What is not a positive finite length in a known unit is no size. OME:
  * https://docs.openmicroscopy.org/ome-model/latest; TIFF 6.0, page 38.
  */
@@ -91,7 +92,9 @@ static bool take_ome(const char *text, slc_io_image_size *size)
         return false;
     }
     *size = (slc_io_image_size){ome_length(pixels, end, "PhysicalSizeX", "PhysicalSizeXUnit"),
-                                ome_length(pixels, end, "PhysicalSizeY", "PhysicalSizeYUnit"), "OME"};
+                                ome_length(pixels, end, "PhysicalSizeY", "PhysicalSizeYUnit"),
+                                ome_length(pixels, end, "PhysicalSizeZ", "PhysicalSizeZUnit"), "OME"};
+    size->z_um = is_length(size->z_um) ? size->z_um : 0;
     return is_length(size->x_um) && is_length(size->y_um);
 }
 
@@ -101,20 +104,27 @@ static bool take_tags(TIFF *tiff, double um, const char *from, slc_io_image_size
     if (!TIFFGetField(tiff, TIFFTAG_XRESOLUTION, &x) || !TIFFGetField(tiff, TIFFTAG_YRESOLUTION, &y)) {
         return false;
     }
-    *size = (slc_io_image_size){um / (double)x, um / (double)y, from};
+    *size = (slc_io_image_size){um / (double)x, um / (double)y, 0, from};
     return is_length(size->x_um) && is_length(size->y_um);
 }
 
-/* "unit=um" on a line of its own. */
+/* "unit=um" on a line of its own, and for stacks "spacing=2", from slice to slice. */
 static bool take_imagej(TIFF *tiff, const char *text, slc_io_image_size *size)
 {
-    static const char word[] = "\nunit=";
+    static const char word[] = "\nunit=", apart[] = "\nspacing=";
     const char *unit = strstr(text, word);
     if (unit == NULL) {
         return false;
     }
     unit += sizeof word - 1;
-    return take_tags(tiff, slc_io_image_micrometres(unit, strcspn(unit, "\r\n")), "ImageJ", size);
+    const double um = slc_io_image_micrometres(unit, strcspn(unit, "\r\n"));
+    if (!take_tags(tiff, um, "ImageJ", size)) {
+        return false;
+    }
+    const char *spacing = strstr(text, apart);
+    const double z_um = spacing != NULL ? um * strtod(spacing + sizeof apart - 1, NULL) : 0;
+    size->z_um = is_length(z_um) ? z_um : 0;
+    return true;
 }
 
 slc_io_image_size slc_tiff_size(TIFF *tiff, const slc_io_image_size *first, bool is_first)

@@ -10,6 +10,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 typedef slc_select_step step;
 enum { MAX_BYTES = 4 << 20 };
@@ -328,4 +329,40 @@ slc_status slc_io_hlt1_network_read(const char *path, slc_hlt1_network *network,
     status = status == SLC_OK ? slc_io_hlt1_network_read_memory(bytes, size, path, network, error) : status;
     free(bytes);
     return status;
+}
+
+/* ---- both ------------------------------------------------------------------------------------------ */
+
+static bool asks_network(const slc_hlt1_lines *lines)
+{
+    for (uint32_t k = 0; k < lines->n_lines; k++) {
+        const slc_hlt1_select_line *line = &lines->lines[k];
+        for (uint32_t c = 0; c < line->n_cuts; c++) {
+            if (strcmp(slc_hlt1_quantity_name(line->cuts[c].of, line->cuts[c].quantity), "network") == 0) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
+slc_status slc_io_hlt1_selection_read(const char *folder, const char *lines_path, const char *network_path,
+                                      slc_hlt1_lines *lines, slc_hlt1_network *network, bool *has_network,
+                                      slc_error *error)
+{
+    char path[4096];
+    (void)snprintf(path, sizeof path, "%s/two_track_mva_model.json", folder);
+    const char *from = network_path != NULL ? network_path : access(path, F_OK) == 0 ? path : NULL;
+    slc_status status = from != NULL ? slc_io_hlt1_network_read(from, network, error) : SLC_OK;
+    *has_network = from != NULL && status == SLC_OK;
+    if (status != SLC_OK || lines_path == NULL) {
+        return status;
+    }
+    status = slc_io_hlt1_lines_read(lines_path, lines, error);
+    return status == SLC_OK && from == NULL && asks_network(lines)
+               ? slc_fail(error, SLC_ERR_USAGE,
+                          "%s: a line cuts on the network, and %s has no two_track_mva_model.json: name the "
+                          "network",
+                          lines_path, folder)
+               : status;
 }

@@ -1,0 +1,63 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Inside the command `sluice label --volume`.
+ */
+#ifndef SLUICE_CMD_LABEL_VOLUME_H
+#define SLUICE_CMD_LABEL_VOLUME_H
+
+#include "cmd_label.h"
+
+enum { SLC_LABEL_VOLUME_PHYSICAL = 4 }; /* a volume and lengths */
+/* The components as they are written: the library's columns after three that say where a row is from. */
+typedef struct slc_label_volume_rows {
+    slc_volume_components columns;
+    uint32_t *input, *page, *label;              /* all from 1; a volume is one page */
+    double *physical[SLC_LABEL_VOLUME_PHYSICAL]; /* with --pixel-size, in the place of others */
+} slc_label_volume_rows;
+enum { SLC_LABEL_VOLUME_COLUMNS = SLC_VOLUME_COLUMNS + SLC_LABEL_PLACES + SLC_LABEL_VOLUME_PHYSICAL };
+
+/* Slices in memory, one behind the other. */
+typedef struct slc_label_stack {
+    slc_volume volume;
+    char *voxels;
+    size_t capacity;
+    slc_io_image_size pixel; /* of the first slice */
+} slc_label_stack;
+
+typedef struct slc_label_volume_job {
+    slc_label_job *label; /* what volumes have in common with images */
+    uint32_t input;       /* at work, from 1 */
+    slc_volume_config config;
+    slc_volume_labeller *labeller;
+    slc_volume_stream *stream;    /* of the volume at work, with --stream */
+    slc_volume_components closed; /* its components that have ended and are not written */
+    double seconds;               /* of labelling it */
+    uint64_t checksum, n_closed;
+    /* What is written; its columns after the first `n_places` are the library's. */
+    slc_column columns[SLC_LABEL_VOLUME_COLUMNS], place_columns[SLC_LABEL_VOLUME_COLUMNS];
+    size_t n_places; /* in place_columns: what a row has beside the library's columns */
+    slc_label_volume_rows rows;
+    slc_label_stack stack, within; /* the volume at work; --mask */
+    unsigned char *mask;           /* its foreground as bits, where a threshold does not say it */
+    double threshold;              /* of the volume at work */
+    uint32_t *labels;              /* of some of its slices */
+    uint64_t checksum_factor;
+} slc_label_volume_job;
+
+/* Chooses everything: SLC_CLI_GO_ON, or the exit status after a complaint. */
+int slc_label_volume_ask(slc_label_volume_job *job);
+/* Opens the labeller. */
+int slc_label_volume_open(slc_label_volume_job *job);
+
+/* Reads the slices of an input, a file or a folder whose images are one volume, into a stack, or, with
+ * `take`, gives them to it one by one while the stack has their shape alone. `equal`: they are labels. False
+ * after a complaint. */
+typedef bool slc_label_take_slice(slc_label_volume_job *job, const char *path, const slc_image *image);
+bool slc_label_volume_read(slc_label_volume_job *job, const char *input, slc_label_stack *stack,
+                           slc_label_take_slice *take, bool equal);
+
+/* Lengths of the rows of an input whose voxels are that large. False after a complaint: it does not say. */
+bool slc_label_volume_sizes(const slc_label_volume_job *job, const char *path,
+                            const slc_label_volume_rows *rows);
+
+#endif

@@ -1,0 +1,105 @@
+# SPDX-License-Identifier: Apache-2.0
+"""LHCb's first trigger level: batches beside what the command says of the same files."""
+
+from __future__ import annotations
+
+import json
+import os
+import subprocess
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+import sluice
+
+COMMAND = os.environ["SLUICE_COMMAND"]
+DATA = Path(os.environ.get("SLUICE_TEST_DATA", Path(__file__).parent / "../../../shared/data"))
+FOLDER = DATA / "lhcb_hlt1"
+EVENTS = FOLDER / "MiniBrunel_2018_MinBias_FTv4_DIGI_truth.mdf"
+LINES = Path(__file__).parents[2] / "docs/examples/hlt1-lines.json"
+pytestmark = pytest.mark.skipif(not EVENTS.exists(), reason="the reference data are not there")
+
+
+def told(*options):
+    made = subprocess.run([COMMAND, "hlt1", EVENTS, "--geometry", FOLDER, *options, "-q", "--json"], capture_output=True, text=True, check=True)
+    return json.loads(made.stdout)
+
+
+@pytest.fixture(scope="module")
+def standard():
+    return told("--truth", "--lines", LINES)
+
+
+@pytest.mark.parametrize("batch,threads", [(64, 1), (3, 2)])
+def test_the_commands_checksum_and_counts(standard, batch, threads):
+    with sluice.hlt1.open(EVENTS, geometry=FOLDER, lines=LINES, truth=True, batch=batch, threads=threads) as reader:
+        batches = list(reader)
+    assert f"{reader.checksum:016x}" == standard["checksum"]
+    for column, name in (("ut_hits", "ut_hits"), ("scifi_hits", "scifi_clusters"), ("muon_hits", "muon_hits")):
+        offsets = [np.diff(getattr(one, column).offsets.astype(int)).tolist() for one in batches]
+        assert sum(offsets, []) == standard[name]
+    assert sum(one.long_tracks.n_rows for one in batches) == standard["totals"]["long_tracks"] > 300
+    selection = reader.totals["selection"]
+    assert selection["accepted"] == standard["selection"]["accepted"]
+    assert selection["lines"] == {line["name"]: line["accepted"] for line in standard["selection"]["lines"]}
+    assert batches[0].lines == tuple(selection["lines"]) and batches[0].decisions.n_rows == batches[0].n_events
+
+
+def test_performance(standard):
+    performance = sluice.hlt1.check(EVENTS, geometry=FOLDER)
+    truth = standard["truth"]
+    for name, category in performance.categories.items():
+        assert (category.found, category.reconstructible) == (truth["categories"][name]["found"], truth["categories"][name]["reconstructible"])
+        assert category.purity == pytest.approx(truth["categories"][name]["purity"]) and category.purity <= 1
+        assert category.hit_efficiency <= 1
+    assert performance.ghost_rate == pytest.approx(truth["ghost_rate"])
+    assert performance.trigger_ghost_rate == pytest.approx(truth["trigger_ghost_rate"])
+    assert performance.momentum.sigma68 == pytest.approx(truth["momentum"]["sigma68"])
+    assert [one.n for one in performance.momentum_of] == [one["n"] for one in truth["momentum"]["ranges"]]
+    assert performance.others.is_muon == truth["is_muon"]["others"]["is_muon"] and performance.events == 10
+
+
+def test_columns():
+    with sluice.hlt1.open(EVENTS, geometry=FOLDER, settings="full", fast=True) as reader:
+        (batch,) = list(reader)
+    assert f"{reader.checksum:016x}" == told("--settings", "full", "--fast")["checksum"]
+    tracks, fitted, particles = batch.long_tracks, batch.fitted_tracks, batch.particles
+    assert tracks.n_rows == fitted.n_rows == particles.n_rows == batch.muons.n_rows > 450
+    assert fitted.units["q_over_p"] == "1/MeV" and "decisions" not in batch.names and "true_particles" not in batch.names
+    good = fitted["n_dof"] > 0
+    assert good.sum() > 450
+    assert np.allclose(1 / np.abs(fitted["q_over_p"][good]), particles["p_mev"][good], rtol=1e-6)
+    event = 3
+    one, hits, rows = tracks.event(event), batch.long_hits.event(event)["hit"], batch.scifi_hits.event(event)
+    for begin, n in zip(one["hit_begin"], one["n_hits"]):
+        zones = rows["zone"][hits[begin : begin + n]] // 2
+        assert 9 <= n <= 12 and (np.diff(zones.astype(int)) > 0).all()
+    with pytest.raises(ValueError, match="read-only"):
+        tracks["x_mm"][0] = 0
+
+
+def test_lines_of_ones_own_and_a_cut():
+    lines = {"lines": [{"name": "all", "event": {"event_tracks": {"min": 1}}}, {"name": "hard", "tracks": {"pt_mev": {"min": 1500}}}]}
+    with pytest.warns(sluice.DamageWarning, match="global event cut left out 4 of 10 events"):
+        with sluice.hlt1.open(EVENTS, geometry=FOLDER, lines=lines, gec_ut_scifi=6500) as reader:
+            (batch,) = list(reader)
+    totals = reader.totals
+    assert totals["cut_events"] == 4 and totals["selection"]["lines"]["all"] == 6
+    hard = [(batch.particles.event(e)["pt_mev"] >= 1500).any() for e in range(10)]
+    assert totals["selection"]["lines"]["hard"] == sum(hard) and ((batch.decisions["lines"] >> 1 & 1) == hard).all()
+
+
+def test_what_is_wrong(tmp_path):
+    with pytest.raises(sluice.FileError, match="velo_geometry.bin"):
+        sluice.hlt1.open(EVENTS, geometry=tmp_path)
+    with pytest.raises(sluice.UsageError, match="settings"):
+        sluice.hlt1.open(EVENTS, geometry=FOLDER, settings="tight")
+    with pytest.raises(sluice.FormatError, match="unknown"):
+        sluice.hlt1.open(EVENTS, geometry=FOLDER, lines={"lines": [{"name": "a", "tracks": {"weight": {"min": 1}}}]})
+    subprocess.run([COMMAND, "simulate", "velo", "--events", "2", "-q", "-o", tmp_path / "velo.mdf"], check=True)
+    with pytest.warns(sluice.DamageWarning, match="has a hit of the (UT|SciFi|muon stations)"):
+        with sluice.hlt1.open(tmp_path / "velo.mdf", geometry=FOLDER) as reader:
+            assert [one.long_tracks.n_rows for one in reader] == [0]
+        performance = sluice.hlt1.check(tmp_path / "velo.mdf", geometry=FOLDER)
+    assert performance.long_tracks == 0 and performance.ghost_rate == 0 and performance.events == 2
