@@ -36,17 +36,22 @@ want 1
 grep -Eq "^sluice pet acquire: lost [0-9]+ datagrams, about [0-9]+ frames" err || fail "it said: $(cat err)"
 all=$((datagrams + $(sed -n 's/.* in \([0-9]*\) datagrams.*/\1/p' said)))
 equal "received and dropped" "$(key out "o['datagrams'] + o['kernel_drops'] + o['ring_drops']")" "$all"
-equal "lost is dropped" "$(key out "o['lost'] == o['kernel_drops'] + o['ring_drops'] > 0")" True
+equal "lost is dropped" "$(key out "o['lost'] == o['kernel_drops'] + o['ring_drops'] > 1000")" True
 equal "each module began again once" "$(key out "sum(m['restarts'] for m in o['modules'])")" 20
 equal "what arrived is in the file" "$(frames_in b.raw)" "$(key out "o['frames']")"
 
 # ---- nobody takes what is written: the ring fills, and that is told apart ------------------------------------------
 mkfifo pipe
-(until [ -e go ]; do sleep 0.05; done; exec cat >got) <pipe & # open at once, read when all was sent
+(until [ -e go ]; do sleep 0.05; done; exec cat >got) <pipe & # open at once, read when the ring is full
 taker=$!
 listen --sequence 0:8 -o pipe --json --ring 8M --socket-buffer 1M --tolerate-loss
-transmit --fast --rate 2e6 --seconds 0.1 --sequence --repeat 20
+# It is full in a quarter of a second; what is sent after it was emptied shows the counters' gaps.
+"$sluice" simulate pet --send "$address" --fast --rate 2e6 --seconds 0.1 --sequence --repeat 40 2>said &
+sender=$!
+sleep 2
 : >go
+wait "$sender" || fail "cannot send: $(cat said)"
+datagrams=$(sed -n 's/.* in \([0-9]*\) datagrams.*/\1/p' said)
 sleep 0.3
 finish TERM
 want 0
