@@ -155,7 +155,7 @@ slc_status slc_volume_sift(slc_volume_labeller *v, slc_error *error)
     slc_volume_components found = {.volume = NULL};
     slc_column columns[SLC_VOLUME_COLUMNS];
     const slc_schema schema = slc_volume_components_schema(features, columns);
-    uint8_t *keeps = malloc(n + 1);
+    uint8_t *keeps = calloc(n + 1, 1);
     uint32_t *becomes = malloc((n + 1) * sizeof *becomes), kept = 0;
     slc_status status = keeps != NULL && becomes != NULL
                             ? slc_volume_features_reserve(v, features, &found, error)

@@ -46,10 +46,11 @@ static slc_status make_slices(work *w, slc_error *error)
     w->statuses = calloc(depth, sizeof *w->statuses);
     w->first = error;
     if (w->statuses == NULL || slc_team_open(threads < depth ? threads : depth, &team) != SLC_OK) {
-        status = slc_fail(error, SLC_ERR_MEMORY, "no memory for the mask of %u slices", depth);
-    } else {
-        slc_team_run(team, depth, make_slice, w);
+        free(w->statuses);
+        w->statuses = NULL;
+        return slc_fail(error, SLC_ERR_MEMORY, "no memory for the mask of %u slices", depth);
     }
+    slc_team_run(team, depth, make_slice, w);
     for (uint32_t z = 0; z < depth && status == SLC_OK; z++) {
         status = w->statuses[z] == SLC_OK || z == 0
                      ? w->statuses[z]
@@ -140,9 +141,12 @@ static slc_status visit_all(const work *w, slc_volume_labeller *labeller, bool h
     uint32_t *labels = malloc(across * plane * sizeof *labels);
     uint64_t *seeds = malloc(slc_image_bits_words(v->width) * sizeof *seeds);
     slc_image_kernels kernels;
-    slc_status status = labels != NULL && seeds != NULL
-                            ? SLC_OK
-                            : slc_fail(error, SLC_ERR_MEMORY, "no memory for the components of a mask");
+    slc_status status = SLC_OK;
+    if (labels == NULL || seeds == NULL) {
+        free(seeds);
+        free(labels);
+        return slc_fail(error, SLC_ERR_MEMORY, "no memory for the components of a mask");
+    }
     slc_image_kernels_select(w->config->exec.target, &kernels);
     for (size_t first = 0; first < v->depth && status == SLC_OK; first += across) {
         const size_t n = v->depth - first < across ? v->depth - first : across;
