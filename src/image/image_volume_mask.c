@@ -187,11 +187,12 @@ static slc_status keep_seeded(const work *w, slc_error *error)
     config.exec = w->config->exec;
     slc_status status = label_mask(w, &config, &labeller, &n, error);
     uint8_t *seeded = status == SLC_OK ? calloc((size_t)n + 1, 1) : NULL;
-    if (status == SLC_OK && seeded == NULL) {
+    if (seeded != NULL) {
+        status = visit_all(w, labeller, true, mark_seeded, seeded, error);
+        status = status == SLC_OK ? visit_all(w, labeller, false, clear_others, seeded, error) : status;
+    } else if (status == SLC_OK) {
         status = slc_fail(error, SLC_ERR_MEMORY, "no memory for the components of a mask");
     }
-    status = status == SLC_OK ? visit_all(w, labeller, true, mark_seeded, seeded, error) : status;
-    status = status == SLC_OK ? visit_all(w, labeller, false, clear_others, seeded, error) : status;
     free(seeded);
     slc_volume_close(labeller);
     return status;
