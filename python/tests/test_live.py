@@ -3,6 +3,7 @@
 
 import json
 import struct
+import time
 import urllib.error
 import urllib.request
 
@@ -94,12 +95,14 @@ def test_a_file_of_results(tmp_path, page):
     with sluice.live.show(name, "127.0.0.1:0") as shown:
         found = status(shown, lambda s: s["state"] == "finished")
         assert sum(found["plots"][0]["counts"]) == 1000
-        for _ in range(100):
+        end = time.monotonic() + 60  # a map comes with the next snapshot after the state
+        while True:
             try:
                 cells = ask(shown, "map.bin?block=0")
                 break
             except urllib.error.HTTPError:
-                pass
+                assert time.monotonic() < end
+                time.sleep(0.05)
         assert sum(struct.unpack_from(f"<{128 * 128}I", cells, 32)) == 1000
     with pytest.raises(sluice.FileError):
         sluice.live.show(tmp_path / "absent.h5", "127.0.0.1:0")
