@@ -31,7 +31,7 @@ static const slc_cli_option table[] = {
      "in a stream each message has its length before it, in 2 or 4 bytes; 4:big"},
     {"output", 'o', RAW | OUTPUT(O, output), "FILE", "write what comes to this raw file"},
     {"continue", 0, RAW | INPUT_AS(O, resume, "a file of the acquisition"), "FILE",
-     "in place of --output: go on behind the files of FILE's acquisition"},
+     "in place of --output: go on after the files of FILE's acquisition"},
     {"shards", 0, COUNT(O, shards, 1, SLC_DAQ_PET_SOCKETS), "N",
      "sockets at each address, which share its senders"},
     {"timestamps", 0, FLAG(O, timestamps), NULL,
@@ -196,9 +196,11 @@ static bool has_chain_words(void)
 {
     bool any = false;
     for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
-        const bool of_chain = table[i].member < sizeof(slc_pet_run_options);
-        any = any || (of_chain && table[i].member != offsetof(slc_pet_run_options, frames.format) &&
-                      slc_cli_word(COMMAND, table[i].name) != NULL);
+        const size_t serve = offsetof(slc_pet_run_options, serve), member = table[i].member;
+        const bool of_chain = member < sizeof(slc_pet_run_options) &&
+                              member != offsetof(slc_pet_run_options, frames.format) &&
+                              (member < serve || member >= serve + sizeof(slc_cli_serve));
+        any = any || (of_chain && slc_cli_word(COMMAND, table[i].name) != NULL);
     }
     return any;
 }

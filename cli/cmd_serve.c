@@ -39,7 +39,6 @@ static bool serve(slc_live *live, slc_live_results *results, uint64_t seconds)
 {
     const double began = slc_clock_seconds();
     bool good = true;
-    slc_cli_catch_signals();
     while (!slc_cli_interrupted() && (seconds == 0 || slc_clock_seconds() - began < (double)seconds)) {
         good = slc_live_results_publish(results) && good;
         slc_cli_serve_tell(live);
@@ -69,6 +68,7 @@ static int act(const slc_cli_call *call)
     slc_error error = {.status = SLC_OK};
     char url[128] = "";
     const double began = slc_clock_seconds();
+    slc_cli_catch_signals(); /* opening a large file takes a while */
     int status = slc_cli_serve_open(call, &options, o->quiet, &live);
     if (status != SLC_CLI_GO_ON) {
         return status;

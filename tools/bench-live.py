@@ -85,11 +85,12 @@ def velo(sluice, seconds):
                 stop, threads = pages(run.port, 1 if how == "polled" else 0)
                 run.process.stdout.read()
                 run.process.wait()
+            wall, after = time.monotonic() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
+            found.append((after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, wall))
+            if how != "without":
                 stop.set()
                 for thread in threads:
                     thread.join()
-            after = resource.getrusage(resource.RUSAGE_CHILDREN)
-            found.append((after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, time.monotonic() - began))
     base = None
     for how, found in times.items():
         cpu, wall = (statistics.median(f[k] for f in found) for k in (0, 1))

@@ -18,12 +18,31 @@ def ask(page, path):
         return answer.read()
 
 
+def soon(asked, seconds=60):
+    """What `asked` gives, once that is not None: a page's snapshots come a moment after what is put."""
+    end = time.monotonic() + seconds
+    while (found := asked()) is None:
+        assert time.monotonic() < end
+        time.sleep(0.02)
+    return found
+
+
 def status(page, test):
-    for _ in range(500):
+    def asked():
         found = json.loads(ask(page, "status.json"))
-        if test(found):
-            return found
-    raise AssertionError(found)
+        return found if test(found) else None
+
+    return soon(asked)
+
+
+def map_of(page):
+    def asked():
+        try:
+            return ask(page, "map.bin?block=0")[32:]
+        except urllib.error.HTTPError:
+            return None  # it is asked for now, and comes with the next snapshot
+
+    return soon(asked)
 
 
 @pytest.fixture
@@ -57,7 +76,7 @@ def test_what_is_put_is_served(page):
     page.value("Events", 13)
     page.publish("finished")
     status(page, lambda s: s["values"][0]["value"] == 13)
-    assert struct.unpack("<6I", ask(page, "map.bin?block=0")[32:]) == (0, 1, 2, 3, 4, 5)
+    assert struct.unpack("<6I", map_of(page)) == (0, 1, 2, 3, 4, 5)
 
 
 def test_wrong_arguments(page):
@@ -95,14 +114,6 @@ def test_a_file_of_results(tmp_path, page):
     with sluice.live.show(name, "127.0.0.1:0") as shown:
         found = status(shown, lambda s: s["state"] == "finished")
         assert sum(found["plots"][0]["counts"]) == 1000
-        end = time.monotonic() + 60  # a map comes with the next snapshot after the state
-        while True:
-            try:
-                cells = ask(shown, "map.bin?block=0")
-                break
-            except urllib.error.HTTPError:
-                assert time.monotonic() < end
-                time.sleep(0.05)
-        assert sum(struct.unpack_from(f"<{128 * 128}I", cells, 32)) == 1000
+        assert sum(struct.unpack(f"<{128 * 128}I", map_of(shown))) == 1000
     with pytest.raises(sluice.FileError):
         sluice.live.show(tmp_path / "absent.h5", "127.0.0.1:0")

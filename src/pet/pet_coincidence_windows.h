@@ -29,7 +29,7 @@
 
 /* _beyond: from `from` on, the first single that is farther from the opener than limit; n where there is
  * none. _run: singles i … until - 1 of n in time order may open a window. Ends before the first opener whose
- * window may go on behind t[n - 1], unless nothing comes behind it (`last`): *next. Fails as
+ * window may go on after t[n - 1], unless nothing comes after it (`last`): *next. Fails as
  * slc_pet_rule_window. _reach: how many of t (in order) are needed to complete the windows of openers at or
  * before `from`: those that may be inside and one behind, or n where there is none. _disorder: the first
  * single that is earlier than the one before it, or n. */

@@ -34,7 +34,7 @@ size_t NAMED(slc_pet_windows_beyond)(const TIME *t, size_t n, size_t from, TIME 
 }
 
 /* Openers i … until - 1 of windows without a delay. *next: the first opener that was not done, either behind
- * them or because its window may go on behind t[n - 1]. */
+ * them or because its window may go on after t[n - 1]. */
 static slc_status NAMED(prompts)(const NAMED(slc_pet_windows) * w, slc_pet_rule *rule, const TIME *t,
                                  size_t n, size_t i, size_t until, bool last, size_t *next)
 {

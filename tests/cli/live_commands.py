@@ -88,6 +88,22 @@ def hlt1():
     holds("hlt1: an event to be drawn", status["events"])
 
 
+def acquire():
+    """A recording alone, which finds nothing."""
+    run = Run(sluice, "pet", "acquire", "--listen", "127.0.0.1:0", "--sequence", "0:8", "-o", "a.raw", "--json")
+    run.until(lambda: any("listening at" in line for line in run.err))
+    address = next(line.split()[-1] for line in run.err if "listening at" in line)
+    told = subprocess.run([sluice, "simulate", "pet", "--seconds", "0.1", "--sequence", "--send", address], check=True, stderr=subprocess.PIPE, text=True).stderr
+    sent = int(re.search(r"sent (\d+) frames", told)[1])
+    shown = live_run.values(run.wait(lambda s: live_run.values(s).get("Frames") == sent))
+    equal("acquire: its end", run.end(signal.SIGTERM), 0)
+    final = json.loads(run.out)
+    equal("acquire: numbers", [shown[k] for k in ("Datagrams", "Bytes", "Lost frames")], [final[k] for k in ("datagrams", "bytes", "lost_frames")])
+    equal("acquire: modules", [shown["frames", str(m["module"])] for m in final["modules"]], [m["frames"] for m in final["modules"]])
+    got = subprocess.run([sluice, "pet", "acquire", "--listen", "127.0.0.1:0", "-o", "b.raw", "--window", "5ns", "--serve", "127.0.0.1:0"], stderr=subprocess.PIPE, text=True)
+    equal("acquire: a chain's option without a chain", (got.returncode, "nothing is found without" in got.stderr), (2, True))
+
+
 def page(*arguments):
     """Values, plots and texts of `sluice serve`."""
     process = subprocess.Popen([sluice, "serve", *arguments, "--at", "127.0.0.1:0", "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
@@ -123,6 +139,13 @@ def results():
         equal(f"{name}: every hit is in its histogram", sum(z["counts"]) + shown["hits", "z_mm (mm)", "outside of the picture"], final["clusters"])
         seen.append((shown, {k: p["counts"] for k, p in plots.items()}))
     equal("HDF5 and Arrow", seen[1:], seen[:1] * 2)
+    with open("c.csv", "w") as out:
+        out.write("frame,x,y,charge\n0,1,1,5\n0,2,1,7\n0,9,9,3\n1,7,7,5\n")
+    subprocess.run([sluice, "cluster", "c.csv", "-q", "-o", "c.h5"], check=True)
+    equal("clusters", [(p["title"], sum(p["counts"])) for p in page("c.h5")[0]["plots"]][:2], [("centroid_x", 3), ("centroid_y", 3)])
+    subprocess.run([sluice, "pet", "run", "a.raw", "--scanner", "mouse20", "-q", "-o", "p.h5"], check=True)
+    n = json.loads(subprocess.run([sluice, "pet", "run", "a.raw", "--scanner", "mouse20", "-q", "--json"], check=True, stdout=subprocess.PIPE).stdout)["prompts"]["pairs"]
+    equal("coincidences", [sum(p["counts"]) for p in page("p.h5")[0]["plots"] if p["title"] == "time_ps"], [n])
     for name, wrong in (("absent.h5", "absent.h5: "), ("v.mdf", "v.mdf: neither HDF5 nor Arrow")):
         got = subprocess.run([sluice, "serve", name, "--at", "127.0.0.1:0", "-q"], stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         equal(name, (got.returncode != 0, wrong in got.stderr, got.stdout), (True, True, ""))
@@ -156,6 +179,7 @@ def rules_and_dashboard():
     equal("letters of targets", [len({t["refId"] for t in p["targets"]}) for p in board["panels"]], [len(p["targets"]) for p in board["panels"]])
 
 
+acquire()
 cms()
 label()
 hlt1()

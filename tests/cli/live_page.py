@@ -94,8 +94,7 @@ def pet(browser):
     run = Run(sluice, "pet", "acquire", "--listen", "127.0.0.1:0", "--sequence", "0:8", "-o", "p.raw", "--tables", "t.h5", "--coincidences", "p.csv",
               "--delayed", "100ns", "--json", "--serve-hold")
     browser.open(run.url)
-    while not any("listening at" in line for line in run.err):
-        time.sleep(0.02)
+    run.until(lambda: any("listening at" in line for line in run.err))
     address = next(line.split()[-1] for line in run.err if "listening at" in line)
     told = subprocess.run([sluice, "simulate", "pet", *scene, "--send", address], check=True, stderr=subprocess.PIPE, text=True).stderr
     sent = int(re.search(r"sent (\d+) frames", told)[1])

@@ -37,13 +37,17 @@ class Run:
             self.threads.append(threading.Thread(target=self._feed, args=(feed,), daemon=True))
         for thread in self.threads:
             thread.start()
-        until = time.monotonic() + 60
-        while self.url is None:
-            if time.monotonic() > until or self.process.poll() is not None:
-                self.process.kill()
-                sys.exit(f"no page of {arguments}: {self.err}")
-            time.sleep(0.01)
+        self.until(lambda: self.url)
         self.port = int(re.search(r":(\d+)/", self.url)[1])
+
+    def until(self, test):
+        """Waits until `test` holds, which it is to do soon."""
+        end = time.monotonic() + 60
+        while not test():
+            if time.monotonic() > end or self.process.poll() is not None:
+                self.process.kill()
+                sys.exit(f"{self.process.args}: {self.err}")
+            time.sleep(0.01)
 
     def _err(self):
         for line in self.process.stderr:
