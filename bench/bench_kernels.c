@@ -9,6 +9,7 @@
 #include "cms/cms_position_work.h"
 #include "hlt1/hlt1_fit_work.h"
 #include "hlt1/hlt1_forward_work.h"
+#include "hlt1/hlt1_upstream_work.h"
 #include "image/image_algorithms.h"
 #include "image/image_bitrun_kernels.h"
 #include "image/image_kernels.h"
@@ -26,11 +27,12 @@
 #include <string.h>
 
 static const slc_simd_kernel *const modules[] = {
-    slc_image_kernel_rows,       slc_image_algorithm_kernel_rows, slc_bitrun_kernel_rows,
-    slc_volume_kernel_rows,      slc_pixel_kernel_rows,           slc_pet_kernel_rows,
-    slc_velo_kernel_rows,        slc_cms_decode_kernel_rows,      slc_cms_calibrate_kernel_rows,
-    slc_cms_cluster_kernel_rows, slc_cms_position_kernel_rows,    slc_mdf_kernel_rows,
-    slc_checksum_kernel_rows,    slc_hlt1_fit_kernel_rows,        slc_hlt1_forward_kernel_rows,
+    slc_image_kernel_rows,         slc_image_algorithm_kernel_rows, slc_bitrun_kernel_rows,
+    slc_volume_kernel_rows,        slc_pixel_kernel_rows,           slc_pet_kernel_rows,
+    slc_velo_kernel_rows,          slc_cms_decode_kernel_rows,      slc_cms_calibrate_kernel_rows,
+    slc_cms_cluster_kernel_rows,   slc_cms_position_kernel_rows,    slc_mdf_kernel_rows,
+    slc_checksum_kernel_rows,      slc_hlt1_fit_kernel_rows,        slc_hlt1_forward_kernel_rows,
+    slc_hlt1_upstream_kernel_rows,
 };
 
 static const slc_simd_kernel *find(size_t kernel)

@@ -3,6 +3,7 @@
  * are worth is tested in test_hlt1_fit.c and test_hlt1_search.c. */
 #include "hlt1/hlt1_fit_work.h"
 #include "hlt1/hlt1_forward_work.h"
+#include "hlt1/hlt1_upstream_work.h"
 #include "support/check.h"
 #include "support/check_case.h"
 
@@ -11,13 +12,15 @@ static void check_target(slc_simd_target target, uint64_t random)
     (void)random;
     slc_check_cases(slc_hlt1_fit_kernel_rows, target);
     slc_check_cases(slc_hlt1_forward_kernel_rows, target);
+    slc_check_cases(slc_hlt1_upstream_kernel_rows, target);
     slc_check_values(slc_hlt1_fit_kernel_rows[0].bench->elements +
-                     slc_hlt1_forward_kernel_rows[0].bench->elements);
+                     slc_hlt1_forward_kernel_rows[0].bench->elements +
+                     slc_hlt1_upstream_kernel_rows[0].bench->elements);
 }
 
 int main(int argc, char **argv)
 {
     slc_check_begin(argc, argv);
-    slc_check_targets(check_target, "fly, fit, forward");
+    slc_check_targets(check_target, "fly, fit, forward, upstream");
     return slc_check_end();
 }

@@ -25,6 +25,7 @@ struct slc_hlt1_chain {
     slc_ut_decoder *ut;
     slc_scifi_decoder *scifi;
     slc_muon_decoder *muon;
+    slc_hlt1_upstream_search *upstream;
     slc_hlt1_forward_search *forward;
     slc_hlt1_banks banks;    /* of the event at hand */
     slc_hlt1_fitter *fitter; /* NULL without tables of the transport */
@@ -89,8 +90,10 @@ slc_status slc_hlt1_chain_open(const slc_hlt1_config *given, const slc_hlt1_geom
     opened->geometry = geometry;
     opened->ut = slc_ut_decoder_open(geometry->ut);
     opened->scifi = slc_scifi_decoder_open(geometry->scifi);
+    opened->upstream = slc_hlt1_upstream_open(config.exec.target);
     opened->forward = slc_hlt1_forward_open(geometry, config.exec.target);
-    status = opened->ut == NULL || opened->scifi == NULL || opened->forward == NULL
+    status = opened->ut == NULL || opened->scifi == NULL || opened->upstream == NULL ||
+                     opened->forward == NULL
                  ? slc_fail(error, SLC_ERR_MEMORY, "no memory for an HLT1 chain")
                  : slc_muon_decoder_open(geometry->muon, &opened->muon, error);
     status = status == SLC_OK ? open_velo(opened, error) : status;
@@ -114,6 +117,7 @@ void slc_hlt1_chain_close(slc_hlt1_chain *chain)
         slc_muon_decoder_close(chain->muon);
         slc_hlt1_fitter_close(chain->fitter);
         slc_columns_clear(&slc_lhcb_events_schema, &chain->events);
+        slc_hlt1_upstream_close(chain->upstream);
         slc_hlt1_forward_close(chain->forward);
         free(chain);
     }
@@ -317,7 +321,8 @@ static void search(slc_hlt1_chain *chain, uint32_t e, slc_hlt1_result *result)
     const double began = slc_clock_seconds();
     const size_t first = result->upstream.head.size, first_long = result->long_tracks.head.size;
     slc_hlt1_event_view(chain->geometry, result, e, &event);
-    slc_hlt1_upstream_run(&chain->config.upstream, &event, &result->upstream, &result->upstream_hits);
+    slc_hlt1_upstream_run(chain->upstream, &chain->config.upstream, &event, &result->upstream,
+                          &result->upstream_hits);
     const double found = slc_clock_seconds();
     slc_hlt1_forward_run(chain->forward, &chain->config.forward, &event, &result->upstream, first,
                          (uint32_t)(result->upstream.head.size - first), &result->long_tracks,

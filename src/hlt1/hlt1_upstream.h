@@ -13,10 +13,18 @@
 /* Where states of upstream tracks are. */
 #define SLC_HLT1_UT_Z_MM 2484.6f
 
+/* z in the middle of a layer's four planes. */
+extern const float slc_hlt1_ut_z_mm[SLC_UT_LAYERS];
+
+/* What the search works in; one for each thread. NULL: no memory. */
+typedef struct slc_hlt1_upstream_search slc_hlt1_upstream_search;
+slc_hlt1_upstream_search *slc_hlt1_upstream_open(slc_simd_target target);
+void slc_hlt1_upstream_close(slc_hlt1_upstream_search *search);
+
 /* Appends the event's upstream tracks and their hits, and ends it in both; there is room for a track for each
  * of the VELO's and four hits each. */
-void slc_hlt1_upstream_run(const slc_hlt1_upstream_config *config, const slc_hlt1_event *event,
-                           slc_hlt1_upstream *tracks, slc_hlt1_track_hits *hits);
+void slc_hlt1_upstream_run(slc_hlt1_upstream_search *search, const slc_hlt1_upstream_config *config,
+                           const slc_hlt1_event *event, slc_hlt1_upstream *tracks, slc_hlt1_track_hits *hits);
 
 /* Layers of the UT with a hit within so many mm of where a track of the VELO of this charge over momentum is.
  */
