@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""What the live page costs: bench-live.py SLUICE [velo] [polls] [pet] [--seconds S] [--pages N] [--rates M,M …]
+"""What the live page costs: bench-live.py SLUICE [velo] [polls] [pet] [--seconds S] [--rounds N] [--pages N] [--rates M,M …]
 
 velo   `sluice velo` over the same events without a page, with one, and with one that a browser's worth of requests polls once a second, in
-       turn: medians of processor time and of wall time, and their ratios
+       turn: medians of processor time and of the run's time, and of their ratios of each round; without once more, which shows the noise
 polls  processor time of the server for each answer, of a run that is over: what a page costs at one poll a second
 pet    `sluice pet acquire` into /dev/shm while `sluice simulate pet` sends through loopback at a rate: what was lost, without pages and with N
 """
@@ -68,34 +68,32 @@ def pages(port, n):
     return stop, threads
 
 
-def velo(sluice, seconds):
+def velo(sluice, seconds, rounds):
     subprocess.run([sluice, "simulate", "velo", "-q", "--events", "400", "--seed", "1", "-o", "a.mdf"], check=True)
     began = time.monotonic()
     subprocess.run([sluice, "velo", "a.mdf", "-q", "--json"], check=True, stdout=subprocess.PIPE)
     inputs = ["a.mdf"] * max(1, round(seconds / (time.monotonic() - began)))
-    times = {"without": [], "with a page": [], "polled": []}
-    for _ in range(5):
+    times = {"without": [], "with a page": [], "polled": [], "without, again": []}
+    for _ in range(rounds):
         for how, found in times.items():
-            words = [sluice, "velo", *inputs, "--json"] + ([] if how == "without" else ["--serve", "127.0.0.1:0"])
-            before, began = resource.getrusage(resource.RUSAGE_CHILDREN), time.monotonic()
-            if how == "without":
-                subprocess.run(words, check=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE)
+            words = [sluice, "velo", *inputs, "--json"]
+            before = resource.getrusage(resource.RUSAGE_CHILDREN)
+            if how.startswith("without"):
+                out = subprocess.run(words, check=True, stdout=subprocess.PIPE, stderr=subprocess.PIPE).stdout
             else:
-                run = Served(*words)
+                run = Served(*words, "--serve", "127.0.0.1:0")
                 stop, threads = pages(run.port, 1 if how == "polled" else 0)
-                run.process.stdout.read()
+                out = run.process.stdout.read()
                 run.process.wait()
-            wall, after = time.monotonic() - began, resource.getrusage(resource.RUSAGE_CHILDREN)
-            found.append((after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, wall))
-            if how != "without":
                 stop.set()
                 for thread in threads:
                     thread.join()
-    base = None
+            after = resource.getrusage(resource.RUSAGE_CHILDREN)
+            found.append((after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime, json.loads(out)["seconds_total"]))
     for how, found in times.items():
         cpu, wall = (statistics.median(f[k] for f in found) for k in (0, 1))
-        base = base or (cpu, wall)
-        print(f"velo, {400 * len(inputs)} events, {how:12}: {cpu:.3f} s of processor time ({base[0] / cpu:.3f} of the speed), {wall:.3f} s of wall time ({base[1] / wall:.3f})", flush=True)
+        ratios = [statistics.median(one[k] / other[k] for one, other in zip(times["without"], found)) for k in (0, 1)]
+        print(f"velo, {400 * len(inputs)} events, {how:14}: {cpu:.3f} s of processor time ({ratios[0]:.3f} of the speed), {wall:.3f} s in all ({ratios[1]:.3f})", flush=True)
 
 
 def polls(sluice):
@@ -146,7 +144,7 @@ def main():
     with tempfile.TemporaryDirectory() as folder:
         os.chdir(folder)
         if "velo" in names:
-            velo(sluice, option(words, "--seconds", 3.0))
+            velo(sluice, option(words, "--seconds", 3.0), option(words, "--rounds", 9))
         if "polls" in names:
             polls(sluice)
         if "pet" in names:
