@@ -31,7 +31,7 @@ void slc_hlt1_forward_tables_make(const slc_hlt1_geometry *geometry, slc_hlt1_fo
 
 struct slc_hlt1_forward_search {
     slc_hlt1_forward_tables tables;
-    const slc_hlt1_forward_kernels *kernels;
+    slc_simd_target target;
     slc_hlt1_forward_work *work;
     slc_hlt1_forward_start *starts;
     slc_hlt1_forward_track *found;
@@ -59,8 +59,7 @@ slc_hlt1_forward_search *slc_hlt1_forward_open(const slc_hlt1_geometry *geometry
     slc_hlt1_forward_search *search = calloc(1, sizeof *search);
     if (search != NULL) {
         slc_hlt1_forward_tables_make(geometry, &search->tables);
-        search->kernels = slc_hlt1_forward_kernels_of(
-            slc_simd_kernel_choice(&slc_hlt1_forward_kernel_rows[0], target));
+        search->target = slc_simd_kernel_choice(&slc_hlt1_forward_kernel_rows[0], target);
         search->work = calloc(1, sizeof *search->work);
     }
     if (search != NULL && search->work == NULL) {
@@ -357,7 +356,7 @@ static void find(slc_hlt1_forward_search *search, const slc_hlt1_forward_config 
         return;
     }
     slc_hlt1_forward_pivots(event->scifi_x, event->scifi_begin, search->pivots, in.pivot_begin);
-    search->kernels->search(&in, search->starts, n, search->work, search->found);
+    slc_hlt1_forward_search_all(search->target, &in, search->starts, n, search->work, search->found);
     for (size_t i = 0; i < n; i++) {
         if (search->found[i].n > 0) {
             refit(&search->tables, event->scifi_x, &search->found[i]);

@@ -51,25 +51,29 @@ typedef struct slc_hlt1_forward_work {
     float slope[SLC_SCIFI_LAYERS + SLC_HLT1_FORWARD_SPARE], reach[SLC_SCIFI_LAYERS + SLC_HLT1_FORWARD_SPARE];
     float centre[SLC_SCIFI_LAYERS + SLC_HLT1_FORWARD_SPARE];
     float low[SLC_SCIFI_LAYERS + SLC_HLT1_FORWARD_SPARE], high[SLC_SCIFI_LAYERS + SLC_HLT1_FORWARD_SPARE];
-    float y_bend[6][3]; /* of tilted layers: y by powers of what x is more than velo_x */
-    uint32_t zone[SLC_SCIFI_LAYERS], row[SLC_SCIFI_LAYERS], n[SLC_SCIFI_LAYERS];
-    uint32_t begin[SLC_SCIFI_LAYERS], end[SLC_SCIFI_LAYERS];
+    float y_bend[6][3];              /* of tilted layers: y by powers of what x is more than velo_x */
+    uint32_t zone[SLC_SCIFI_LAYERS]; /* of layers, their first hits and how many they are; windows */
+    uint32_t row[SLC_SCIFI_LAYERS + SLC_HLT1_FORWARD_SPARE], n[SLC_SCIFI_LAYERS + SLC_HLT1_FORWARD_SPARE];
+    uint32_t begin[SLC_SCIFI_LAYERS + SLC_HLT1_FORWARD_SPARE], end[SLC_SCIFI_LAYERS + SLC_HLT1_FORWARD_SPARE];
     struct {
-        float x[3][SLC_HLT1_FORWARD_PAIRS + SLC_HLT1_FORWARD_SPARE]; /* first, last, expected between */
+        float x[SLC_HLT1_FORWARD_PAIRS + SLC_HLT1_FORWARD_SPARE]; /* of the first hit */
         float tolerance[SLC_HLT1_FORWARD_PAIRS + SLC_HLT1_FORWARD_SPARE];
         uint32_t first[SLC_HLT1_FORWARD_PAIRS + SLC_HLT1_FORWARD_SPARE];
         uint32_t last[SLC_HLT1_FORWARD_PAIRS + SLC_HLT1_FORWARD_SPARE];
         size_t n;
     } pairs;
+    struct { /* of a vector of pairs: the hit between, and x of the last one */
+        float distance2[SLC_HLT1_FORWARD_SPARE], x[SLC_HLT1_FORWARD_SPARE], last_x[SLC_HLT1_FORWARD_SPARE];
+        uint32_t hit[SLC_HLT1_FORWARD_SPARE];
+    } middle;
     struct {
         float distance2[SLC_HLT1_FORWARD_TRIPLETS + SLC_HLT1_FORWARD_SPARE];
         float x[3][SLC_HLT1_FORWARD_TRIPLETS + SLC_HLT1_FORWARD_SPARE];
         uint32_t hit[3][SLC_HLT1_FORWARD_TRIPLETS + SLC_HLT1_FORWARD_SPARE]; /* in their zones */
         uint32_t set[SLC_HLT1_FORWARD_TRIPLETS + SLC_HLT1_FORWARD_SPARE];
-        size_t n, worst; /* the last one of those that are kept */
+        size_t n, worst; /* the last one of those that are kept, once the list is full */
     } triplets;
     /* Of a vector of triplets. Near hits: of three x layers, then of six tilted ones. */
-    float expected[SLC_HLT1_FORWARD_SPARE];
     float near_x[9][SLC_HLT1_FORWARD_SPARE];
     uint32_t near_hit[9][SLC_HLT1_FORWARD_SPARE];
     float value[7][SLC_HLT1_FORWARD_SPARE]; /* a, b, c, cubic, y0, ty, quality */
@@ -77,10 +81,21 @@ typedef struct slc_hlt1_forward_work {
 
 typedef struct slc_hlt1_forward_kernels {
     const char *target;
-    /* The best track of each of n starts, or one without hits. */
-    void (*search)(const slc_hlt1_forward_in *in, const slc_hlt1_forward_start *starts, size_t n,
-                   slc_hlt1_forward_work *work, slc_hlt1_forward_track *found);
+    /* The triplets of a start, to the scratch; false without any. */
+    bool (*seek)(const slc_hlt1_forward_in *in, const slc_hlt1_forward_start *start,
+                 slc_hlt1_forward_work *work);
 } slc_hlt1_forward_kernels;
+typedef struct slc_hlt1_follow_kernels {
+    const char *target;
+    /* The best track of the triplets in the scratch, or one without hits. */
+    void (*best)(const slc_hlt1_forward_in *in, const slc_hlt1_forward_start *start,
+                 slc_hlt1_forward_work *work, slc_hlt1_forward_track *found);
+} slc_hlt1_follow_kernels;
+
+/* By both of them, the best track of each of n starts, or one without hits. */
+void slc_hlt1_forward_search_all(slc_simd_target target, const slc_hlt1_forward_in *in,
+                                 const slc_hlt1_forward_start *starts, size_t n, slc_hlt1_forward_work *work,
+                                 slc_hlt1_forward_track *found);
 
 /* What is looked for of upstream track t (row), or of track v of the VELO without a momentum. */
 void slc_hlt1_forward_expect(const slc_hlt1_forward_tables *tables, const slc_hlt1_event *event,
@@ -93,8 +108,6 @@ float slc_hlt1_forward_tolerance(float q_over_p);
 void slc_hlt1_forward_pivots(const float *x, const uint32_t begin[SLC_SCIFI_ZONES + 1], float *pivots,
                              uint32_t pivot_begin[SLC_SCIFI_ZONES]);
 
-/* The table of a target that is compiled in. */
-const slc_hlt1_forward_kernels *slc_hlt1_forward_kernels_of(slc_simd_target target);
 extern const slc_simd_kernel slc_hlt1_forward_kernel_rows[2]; /* ends with a row whose name is NULL */
 
 #endif

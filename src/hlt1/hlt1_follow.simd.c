@@ -1,0 +1,261 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * From three hits in the SciFi to the best track: all triplets of a track are lanes, each of which is
+ * followed through the other nine layers. A layer's nearest hits are looked up for all lanes at once.
+ *
+ * Every number is made by the same operations in the same order as the oracle in tests/oracle/ does for one
+ * candidate after the other: the same bits.
+ */
+#include "hlt1/hlt1_forward_lanes.h"
+
+enum { LEAST_BENT = 11, OTHERS = 3, NEARS = 9 };
+enum { A, B, C, CUBIC, Y0, TY, QUALITY };
+
+static const float x_limit = 2.0f, stereo_limit = 50.0f, y_scale = 800.0f;
+static const float max_bend_y = 0.02f;
+
+/* How y in the tilted layers depends on what the magnet has done to x: polynomials of the track's slopes. */
+static void bend_y(const slc_hlt1_forward_in *in, const slc_hlt1_forward_start *s, slc_hlt1_forward_work *w)
+{
+    const float tx = s->velo.tx, ty = s->velo.ty, tx2 = tx * tx, ty2 = ty * ty;
+    const float odd[6] = {
+        tx * ty, tx * tx2 * ty, tx * ty * ty2, tx * tx2 * tx2 * ty, tx * tx2 * ty * ty2, tx * ty * ty2 * ty2};
+    const float even[6] = {ty, tx2 * ty, ty * ty2, tx2 * tx2 * ty, tx2 * ty * ty2, ty * ty2 * ty2};
+    for (size_t i = 0; i < 6; i++) {
+        const float *c = in->tables->params->y_correction[stereo_layers[i]];
+        float *to = w->y_bend[i];
+        to[0] = to[1] = to[2] = 0;
+        for (size_t k = 0; k < 6; k++) {
+            to[0] += c[k] * odd[k];
+            to[1] += c[6 + k] * even[k];
+            to[2] += c[12 + k] * odd[k];
+        }
+    }
+}
+
+/* x of the candidates' curves, which stand in w->value. */
+static inline f32v at_d(const slc_hlt1_forward_work *w, f32v d)
+{
+    const f32v a = f32v_load(w->value[A]), b = f32v_load(w->value[B]), c = f32v_load(w->value[C]);
+    return ADD(c, MUL(d, ADD(b, MUL(MUL(a, d), ADD(f(1.0f), MUL(f32v_load(w->value[CUBIC]), d))))));
+}
+
+/* A vector of candidates. */
+typedef struct chain {
+    const slc_hlt1_forward_in *in;
+    slc_hlt1_forward_work *w;
+    size_t first; /* triplet of lane 0 */
+} chain;
+
+/* The nearest hits to x, in a layer. */
+static inline u32v look(const chain *c, uint32_t k, f32v x, mask32 some, f32v *near)
+{
+    *near = f(INFINITY);
+    return c->w->n[k] > 0 && mask32_any(some) ? nearest(c->in, c->w, k, 0, c->w->n[k], x, some, near)
+                                              : u32v_set(0);
+}
+
+/* Factor of the quality for so many hits, from nine on. */
+static inline f32v factor_of(i32v n)
+{
+    const f32v ten = f32v_select(i32v_eq(n, i32v_set(10)), f(1.0f), f(5.0f));
+    const f32v eleven = f32v_select(i32v_eq(n, i32v_set(11)), f(0.8f), ten);
+    return f32v_select(i32v_eq(n, i32v_set(12)), f(0.5f), eleven);
+}
+
+/* Can it still have enough hits, and be good enough, if `left` more layers have one? */
+static inline mask32 is_promising(const slc_hlt1_forward_in *in, i32v hits, int32_t left, f32v sum)
+{
+    const i32v n = i32v_add(hits, i32v_set(left));
+    const f32v value = DIV(MUL(factor_of(n), sum), f32v_from_i32(i32v_sub(n, i32v_set(3))));
+    return mask32_and(i32v_ge(n, i32v_set((int32_t)in->min_hits)), f32v_lt(value, f(in->max_quality)));
+}
+
+/* d² (1 + cubic d). */
+static inline f32v bent(f32v cubic, f32v d)
+{
+    return MUL(MUL(d, d), ADD(f(1.0f), MUL(cubic, d)));
+}
+
+/* The curves by three points. */
+static inline void make_curves(const chain *c, mask32 second)
+{
+    slc_hlt1_forward_work *w = c->w;
+    const float *p = c->in->tables->params->cubic;
+    const f32v x0 = f32v_load(w->triplets.x[0] + c->first), x1 = f32v_load(w->triplets.x[1] + c->first);
+    const f32v x2 = f32v_load(w->triplets.x[2] + c->first);
+    const f32v d0 = f32v_select(second, f(w->d[sets[1][0]]), f(w->d[sets[0][0]]));
+    const f32v d1 = f32v_select(second, f(w->d[sets[1][1]]), f(w->d[sets[0][1]]));
+    const f32v d2 = f32v_select(second, f(w->d[sets[1][2]]), f(w->d[sets[0][2]]));
+    const f32v y = f32v_select(second, f(w->y[sets[1][1]]), f(w->y[sets[0][1]]));
+    const f32v r2 = ADD(MUL(MUL(f(25e-8f), x1), x1), MUL(MUL(f(1e-6f), y), y));
+    const f32v cubic = f32v_neg(ADD(ADD(f(p[0]), MUL(f(p[1]), f32v_sqrt(r2))), MUL(f(p[2]), r2)));
+    const f32v g0 = bent(cubic, d0), g1 = SUB(bent(cubic, d1), g0), g2 = SUB(bent(cubic, d2), g0);
+    const f32v e1 = SUB(d1, d0), e2 = SUB(d2, d0), y1 = SUB(x1, x0), y2 = SUB(x2, x0);
+    const f32v a = DIV(SUB(MUL(y1, e2), MUL(y2, e1)), SUB(MUL(g1, e2), MUL(g2, e1)));
+    const f32v b = DIV(SUB(y1, MUL(a, g1)), e1);
+    f32v_store(w->value[A], a);
+    f32v_store(w->value[B], b);
+    f32v_store(w->value[C], SUB(SUB(x0, MUL(b, d0)), MUL(a, g0)));
+    f32v_store(w->value[CUBIC], cubic);
+}
+
+/* Takes in what `near` has within the limit. */
+static inline mask32 take_in(const slc_hlt1_forward_work *w, size_t near, f32v x, f32v limit, mask32 active,
+                             i32v *hits, f32v *sum)
+{
+    const f32v d = SUB(f32v_load(w->near_x[near]), x), d2 = MUL(d, d);
+    const mask32 hit = mask32_and(active, f32v_lt(d2, limit));
+    *sum = f32v_select(hit, ADD(*sum, DIV(d2, limit)), *sum);
+    *hits = i32v_select(hit, i32v_add(*hits, i32v_set(1)), *hits);
+    return hit;
+}
+
+/* A straight line through the heights that the tilted layers' hits are at; mean squared distance from it. */
+static inline f32v fit_y(const chain *c, const uint64_t has[NEARS], f32v *y0, f32v *ty)
+{
+    const slc_hlt1_forward_work *w = c->w;
+    f32v s0 = f(0), s1 = f(0), s2 = f(0), r0 = f(0), r1 = f(0), chi2 = f(0);
+    for (size_t i = 0; i < 6; i++) {
+        const uint32_t k = stereo_layers[i];
+        const mask32 hit = mask32_of_bits(has[OTHERS + i]);
+        const f32v d = f(1e-3f * w->d[k]), x = at_d(w, f(w->d[k]));
+        const f32v y = DIV(SUB(x, f32v_load(w->near_x[OTHERS + i])), f(c->in->tables->dxdy[k]));
+        s0 = f32v_select(hit, ADD(s0, f(1.0f)), s0);
+        s1 = f32v_select(hit, ADD(s1, d), s1);
+        s2 = f32v_select(hit, ADD(s2, MUL(d, d)), s2);
+        r0 = f32v_select(hit, ADD(r0, y), r0);
+        r1 = f32v_select(hit, ADD(r1, MUL(y, d)), r1);
+    }
+    const f32v determinant = SUB(MUL(s0, s2), MUL(s1, s1));
+    *y0 = DIV(SUB(MUL(s2, r0), MUL(s1, r1)), determinant);
+    *ty = DIV(MUL(f(1e-3f), SUB(MUL(s0, r1), MUL(s1, r0))), determinant);
+    for (size_t i = 0; i < 6; i++) {
+        const uint32_t k = stereo_layers[i];
+        const f32v x = at_d(w, f(w->d[k]));
+        const f32v y = DIV(SUB(x, f32v_load(w->near_x[OTHERS + i])), f(c->in->tables->dxdy[k]));
+        const f32v d = SUB(y, ADD(*y0, MUL(*ty, f(w->d[k]))));
+        chi2 = f32v_select(mask32_of_bits(has[OTHERS + i]), ADD(chi2, MUL(d, d)), chi2);
+    }
+    return DIV(chi2, s0);
+}
+
+/* Follows the curves through the other x layers, then through the tilted ones. Returns those with enough
+ * hits, and which layers have one. */
+static inline mask32 follow(const chain *c, const slc_hlt1_forward_start *s, mask32 second, mask32 active,
+                            uint64_t has[NEARS], i32v *hits, f32v *sum)
+{
+    slc_hlt1_forward_work *w = c->w;
+    for (size_t k = 0; k < OTHERS; k++) {
+        const uint32_t layers[2] = {sets[1][k], sets[0][k]};
+        const f32v d = f32v_select(second, f(w->d[layers[1]]), f(w->d[layers[0]]));
+        const f32v x = at_d(w, d);
+        f32v x0, x1;
+        const u32v hit0 = look(c, layers[0], x, mask32_andnot(active, second), &x0);
+        const u32v hit1 = look(c, layers[1], x, mask32_and(active, second), &x1);
+        f32v_store(w->near_x[k], f32v_select(second, x1, x0));
+        u32v_store(w->near_hit[k], u32v_select(second, hit1, hit0));
+        has[k] = mask32_bits(take_in(w, k, x, f(x_limit), active, hits, sum));
+    }
+    const f32v limit = f(stereo_limit * (fabsf(s->tx) + fabsf(s->velo.ty)));
+    for (size_t i = 0; i < 6; i++) {
+        const uint32_t k = stereo_layers[i];
+        active = mask32_and(active, is_promising(c->in, *hits, 6 - (int32_t)i, *sum));
+        has[OTHERS + i] = 0;
+        if (mask32_any(active)) {
+            const float *bend = w->y_bend[i];
+            const f32v x = at_d(w, f(w->d[k])), dx = SUB(x, f(w->velo_x[k]));
+            const f32v power = ADD(f(bend[0]), MUL(dx, ADD(f(bend[1]), MUL(dx, f(bend[2])))));
+            const f32v y = ADD(f(w->y[k]), MUL(dx, power));
+            const f32v tilted = SUB(x, MUL(y, f(c->in->tables->dxdy[k])));
+            f32v near;
+            u32v_store(w->near_hit[OTHERS + i], look(c, k, tilted, active, &near));
+            f32v_store(w->near_x[OTHERS + i], near);
+            has[OTHERS + i] = mask32_bits(take_in(w, OTHERS + i, tilted, limit, active, hits, sum));
+        }
+    }
+    const uint64_t *u = has + OTHERS;
+    active = mask32_and(active, is_promising(c->in, *hits, 0, *sum));
+    return mask32_and(active, mask32_of_bits((u[0] | u[1]) & (u[2] | u[3]) & (u[4] | u[5])));
+}
+
+/* Writes down the candidate of a lane. */
+static void take_best(const chain *c, size_t lane, const uint64_t has[NEARS], slc_hlt1_forward_track *best)
+{
+    const slc_hlt1_forward_work *w = c->w;
+    const size_t t = c->first + lane;
+    const uint32_t set = w->triplets.set[t];
+    best->n = 3;
+    for (size_t k = 0; k < SLC_SCIFI_LAYERS; k++) {
+        best->hit[k] = -1;
+    }
+    for (size_t i = 0; i < NEARS; i++) {
+        const uint32_t k = i < OTHERS ? sets[1 - set][i] : stereo_layers[i - OTHERS];
+        if ((has[i] >> lane & 1) != 0) {
+            best->hit[k] = (int32_t)(w->row[k] + w->near_hit[i][lane]);
+            best->n++;
+        }
+    }
+    for (size_t i = 0; i < 3; i++) {
+        best->hit[sets[set][i]] = (int32_t)(w->row[sets[set][i]] + w->triplets.hit[i][t]);
+    }
+    best->a = w->value[A][lane];
+    best->b = w->value[B][lane];
+    best->c = w->value[C][lane];
+    best->cubic = w->value[CUBIC][lane];
+    best->y0 = w->value[Y0][lane];
+    best->ty = w->value[TY][lane];
+    best->quality = w->value[QUALITY][lane];
+}
+
+/* The triplets from c->first on, a vector of them; *of is the triplet that `best` was. */
+static void follow_vector(const chain *c, const slc_hlt1_forward_start *s, slc_hlt1_forward_track *best,
+                          size_t *of)
+{
+    slc_hlt1_forward_work *w = c->w;
+    uint64_t has[NEARS];
+    const mask32 second = u32v_eq(u32v_load(w->triplets.set + c->first), u32v_set(1));
+    make_curves(c, second);
+    i32v hits = i32v_set(3);
+    f32v sum = f(0), y0, ty;
+    mask32 good = follow(c, s, second, mask32_first(w->triplets.n - c->first), has, &hits, &sum);
+    if (!mask32_any(good)) {
+        return;
+    }
+    const f32v y2 = fit_y(c, has, &y0, &ty);
+    const mask32 off = f32v_ge(f32v_abs(SUB(ty, f(s->velo.ty))), f(max_bend_y));
+    good = mask32_andnot(good, mask32_and(i32v_lt(hits, i32v_set(LEAST_BENT)), off));
+    const f32v per = f32v_from_i32(i32v_sub(hits, i32v_set(3)));
+    const f32v quality = MUL(factor_of(hits), ADD(DIV(sum, per), DIV(y2, f(y_scale))));
+    good = mask32_and(good, f32v_lt(quality, f(c->in->max_quality)));
+    f32v_store(w->value[Y0], y0);
+    f32v_store(w->value[TY], ty);
+    f32v_store(w->value[QUALITY], quality);
+    for (uint64_t left = mask32_bits(good); left != 0; left &= left - 1) {
+        const size_t lane = (size_t)__builtin_ctzll(left), triplet = c->first + lane;
+        const float q = w->value[QUALITY][lane];
+        if (q < best->quality || (q == best->quality && best->n > 0 && is_before(w, triplet, *of))) {
+            take_best(c, lane, has, best);
+            *of = triplet;
+        }
+    }
+}
+
+/* The best track of the triplets of a start; found->n is 0 without one. */
+static void best(const slc_hlt1_forward_in *in, const slc_hlt1_forward_start *start,
+                 slc_hlt1_forward_work *work, slc_hlt1_forward_track *found)
+{
+    chain c = {.in = in, .w = work};
+    size_t of = 0;
+    found->n = 0;
+    found->quality = in->max_quality;
+    bend_y(in, start, work);
+    for (; c.first < work->triplets.n; c.first += SIMD_LANES) {
+        follow_vector(&c, start, found, &of);
+    }
+    for (size_t k = 0; k < SLC_SCIFI_LAYERS; k++) {
+        found->d[k] = work->d[k];
+    }
+}
+
+const slc_hlt1_follow_kernels SIMD_TABLE(slc_hlt1_follow) = {.target = SIMD_TARGET_NAME, .best = best};
