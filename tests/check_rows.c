@@ -126,8 +126,16 @@ static void check_add_long(const slc_check_rows *table, size_t n, uint32_t round
     }
     memcpy(b_copy, b, 8 * room);
     const unsigned out = oracle_add(wanted, a, b, n, carry);
+    uint64_t words[EIGHT] = {0};
+    memcpy(words, a, n == EIGHT ? sizeof words : 0);
     const unsigned got = table->add_long(a, b, n, carry);
     expect_word("bits_add_long: the carry", n, 0, got, out);
+    if (n == EIGHT) {
+        expect_word("bits_add_words: the carry", n, 0, table->add_words(words, b, carry), out);
+        for (size_t i = 0; i < EIGHT; i++) {
+            expect_word("bits_add_words", n, i, words[i], wanted[i]);
+        }
+    }
     for (size_t i = 0; i < n; i++) {
         expect_word("bits_add_long", n, i, a[i], wanted[i]);
     }

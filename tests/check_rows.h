@@ -10,6 +10,8 @@ typedef struct slc_check_rows {
     const char *target;
     size_t (*lanes)(void);
     unsigned (*add_long)(uint64_t *a, const uint64_t *b, size_t n, unsigned carry);
+    /* Of eight words, by BITS_WORDS and bits_add_words. */
+    unsigned (*add_words)(uint64_t *a, const uint64_t *b, unsigned carry);
     /* Of a vector each of a, b, c and d. */
     void (*store4)(uint32_t *p, const uint32_t *a, const uint32_t *b, const uint32_t *c, const uint32_t *d);
     /* Four words of as many rows as there are lanes. */

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The operations on rows in memory, compiled for every target; check_rows.c compares them. */
 #include "check_rows.h"
-#include "simd/simd.h"
+#include "simd/simd_words.h"
 
 static size_t lanes(void)
 {
@@ -11,6 +11,17 @@ static size_t lanes(void)
 static unsigned add_long(uint64_t *a, const uint64_t *b, size_t n, unsigned carry)
 {
     return bits_add_long(a, b, n, carry);
+}
+
+static unsigned add_words(uint64_t *a, const uint64_t *b, unsigned carry)
+{
+    for (size_t k = 0; k < 8; k += BITS_WORDS_N) {
+        bits_words sum = BITS_WORDS(a + k);
+        const bits_words more = BITS_WORDS(b + k);
+        carry = bits_add_words(&sum, &more, carry);
+        BITS_WORDS_STORE(a + k, sum);
+    }
+    return carry;
 }
 
 static void store4(uint32_t *p, const uint32_t *a, const uint32_t *b, const uint32_t *c, const uint32_t *d)
@@ -52,6 +63,7 @@ const slc_check_rows SIMD_TABLE(slc_check_rows) = {
     .target = SIMD_TARGET_NAME,
     .lanes = lanes,
     .add_long = add_long,
+    .add_words = add_words,
     .store4 = store4,
     .turn4 = turn4,
     .add_record = add_record,

@@ -86,7 +86,7 @@ int main(int argc, char **argv)
     for (size_t r = 0; r < SLC_VOLUME_ROWS; r++) {
         rows_of_labels[r] = slc_check_map(WIDTH * sizeof(uint32_t));
     }
-    slc_check_targets(check_target, "look, join, number, write");
+    slc_check_targets(check_target, "look, join, begin, write");
     for (size_t r = 0; r < SLC_VOLUME_ROWS; r++) {
         slc_check_unmap(&rows_of_labels[r]);
     }

@@ -127,15 +127,19 @@ static uint64_t *carve_words(slc_arena *c, const slc_volume_labeller *v)
     return words != NULL ? (uint64_t *)(void *)words + around : NULL;
 }
 
+/* Runs of so many bundles, at most. */
+static size_t runs_of(const slc_volume_labeller *v, size_t bundles)
+{
+    const size_t width = v->volume.width;
+    return slc_image_times(v->equal ? width : width / 2 + width % 2, bundles);
+}
+
 /* Of one part: what it works with. */
 static void carve_part(slc_arena *c, const slc_volume_labeller *v, slc_volume_part *part)
 {
     slc_volume_strip *strip = &part->strip;
-    uint64_t **words[] = {&strip->both, &strip->touch, &strip->sum, &strip->known, &strip->known_sum};
     uint32_t **lists[] = {&strip->edge_run, &strip->edge_label, &strip->low, &strip->high};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        *words[i] = carve_words(c, v);
-    }
+    strip->touch = carve_words(c, v);
     for (size_t i = 0; i < (size_t)SLC_VOLUME_NEIGHBOURS * SLC_VOLUME_SIDES; i++) {
         const size_t side = i % SLC_VOLUME_SIDES;
         strip->edges[i / SLC_VOLUME_SIDES][side] = side == 0 || v->equal ? carve_words(c, v) : NULL;
@@ -144,23 +148,25 @@ static void carve_part(slc_arena *c, const slc_volume_labeller *v, slc_volume_pa
         *lists[i] = carve(c, 64 * v->pitch * SLC_VOLUME_NEIGHBOURS * SLC_VOLUME_SIDES, sizeof(uint32_t));
     }
     strip->some = slc_arena_take(c, v->bundles, sizeof *strip->some);
+    if (v->across > 1) {
+        part->firsts = slc_arena_take(c, runs_of(v, v->bundles), sizeof(uint64_t));
+        part->roots = slc_arena_take(c, slc_image_plus(runs_of(v, v->bundles), 1), sizeof(uint32_t));
+        part->marks = slc_arena_take(c, slc_volume_marks(v), sizeof(uint64_t));
+        part->marks_before = slc_arena_take(c, slc_volume_marks(v), sizeof(uint32_t));
+    }
     for (int i = 0; i < 2; i++) {
         slc_volume_layer *layer = &part->ring[i];
         layer->all = carve_words(c, v);
         layer->starts = carve_words(c, v);
+        for (int k = 0; k < SLC_VOLUME_FACES; k++) {
+            layer->faces[k] = v->across > 1 ? carve_words(c, v) : NULL;
+        }
         layer->ranks = carve(c, v->pitch * (v->bundles + 2), sizeof(uint32_t));
         layer->ranks = layer->ranks != NULL ? layer->ranks + v->pitch : NULL;
         for (int k = 0; k < SLC_VOLUME_KEPT; k++) {
             layer->meets[k] = carve_words(c, v);
         }
     }
-}
-
-/* Runs of so many bundles, at most. */
-static size_t runs_of(const slc_volume_labeller *v, size_t bundles)
-{
-    const size_t width = v->volume.width;
-    return slc_image_times(v->equal ? width : width / 2 + width % 2, bundles);
 }
 
 /* Of the whole volume, which parts share. */
@@ -175,6 +181,7 @@ static void carve_tables(slc_arena *c, slc_volume_labeller *v)
     uint32_t *all_runs = carve(c, slc_image_plus(runs, spare), sizeof(uint32_t));
     size_t *run_at = slc_arena_take(c, slc_image_plus(v->layers, v->n_parts), sizeof(size_t));
     uint32_t *fresh = slc_arena_take(c, slc_image_plus(v->layers, v->n_parts), sizeof(uint32_t));
+    uint32_t *before = slc_arena_take(c, slc_image_plus(v->layers, v->n_parts), sizeof(uint32_t));
     if (c->at == NULL) {
         return;
     }
@@ -185,6 +192,7 @@ static void carve_tables(slc_arena *c, slc_volume_labeller *v)
         part->runs = all_runs + run;
         part->run_at = run_at + part->first_layer + p;
         part->layer_fresh = fresh + part->first_layer + p;
+        part->layer_before = before + part->first_layer + p;
         part->strip.parent = v->parent;
         label += runs_of(v, part->n_layers * v->bundles) + SLC_VOLUME_SPARE;
         run += runs_of(v, part->n_layers * v->bundles) + SLC_VOLUME_SPARE;
@@ -218,11 +226,13 @@ static void prepare_part(const slc_volume_labeller *v, slc_volume_part *part)
     part->strip.bundles = v->bundles;
     part->strip.connectivity = v->config.connectivity;
     part->strip.equal = v->equal;
-    clear_around(v, part->strip.both);
     for (int i = 0; i < 2; i++) {
         slc_volume_layer *layer = &part->ring[i];
         clear_around(v, layer->all);
         clear_around(v, layer->starts);
+        for (int k = 0; k < SLC_VOLUME_FACES && v->across > 1; k++) {
+            clear_around(v, layer->faces[k]);
+        }
         for (int k = 0; k < SLC_VOLUME_KEPT; k++) {
             clear_around(v, layer->meets[k]);
         }
@@ -382,6 +392,19 @@ static void scan_part(void *context, uint32_t part)
     slc_volume_scan(v, &v->parts[part]);
 }
 
+static void number_part(void *context, uint32_t part)
+{
+    slc_volume_labeller *v = context;
+    slc_volume_number(v, &v->parts[part]);
+}
+
+/* Runs have labels of other parts, too: no part is written before all have their numbers. */
+static void number_all_of_part(void *context, uint32_t part)
+{
+    slc_volume_labeller *v = context;
+    slc_volume_number_all(v, &v->parts[part]);
+}
+
 static void write_part(void *context, uint32_t part)
 {
     slc_volume_labeller *v = context;
@@ -469,7 +492,9 @@ slc_status slc_volume_run(slc_volume_labeller *v, const slc_volume *volume, slc_
     if (v->config.periodic != 0) {
         slc_volume_wrap(v);
     }
-    slc_volume_number(v);
+    slc_volume_flatten(v);
+    slc_team_run(v->team, v->n_parts, number_part, v);
+    slc_team_run(v->team, v->n_parts, number_all_of_part, v);
     if (v->keep.some) {
         return sift(v, error);
     }

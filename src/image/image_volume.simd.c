@@ -11,32 +11,32 @@
 #include "image/image_volume_kernels.h"
 #include "image/image_volume_values.h"
 
+#include "simd/simd_words.h"
+
 #include <string.h>
 
 /* ---- runs -------------------------------------------------------------------------------------- */
 
-/* A word of a row moved by one column, from its neighbours in the row. */
-static inline uint64_t left(const uint64_t *row, size_t k)
+OUT_OF_LINE static void unite_rows(slc_volume_layer *layer, size_t n)
 {
-    return row[k] << 1 | (row - 1)[k] >> 63;
-}
-static inline uint64_t right(const uint64_t *row, size_t k)
-{
-    return row[k] >> 1 | (row + 1)[k] << 63;
-}
-
-OUT_OF_LINE static void unite_rows(uint64_t *restrict all, const uint64_t *restrict r0,
-                                   const uint64_t *restrict r1, const uint64_t *restrict r2,
-                                   const uint64_t *restrict r3, size_t n)
-{
+    const uint64_t *restrict r0 = layer->rows[0], *restrict r1 = layer->rows[1];
+    const uint64_t *restrict r2 = layer->rows[2], *restrict r3 = layer->rows[3];
+    for (size_t k = 0; k < n; k += BITS_WORDS_N) { /* after a layer there is room, and zeros after its rows */
+        const bits_words w0 = BITS_WORDS(r0 + k), w1 = BITS_WORDS(r1 + k), w2 = BITS_WORDS(r2 + k),
+                         w3 = BITS_WORDS(r3 + k);
+        BITS_WORDS_STORE(layer->faces[SLC_VOLUME_FRONT] + k, w0 | w1);
+        BITS_WORDS_STORE(layer->faces[SLC_VOLUME_BACK] + k, w2 | w3);
+        BITS_WORDS_STORE(layer->faces[SLC_VOLUME_UPPER] + k, w0 | w2);
+        BITS_WORDS_STORE(layer->faces[SLC_VOLUME_LOWER] + k, w1 | w3);
+    }
     for (size_t k = 0; k < n; k++) {
-        all[k] = r0[k] | r1[k] | r2[k] | r3[k];
+        layer->all[k] = r0[k] | r1[k] | r2[k] | r3[k];
     }
 }
 OUT_OF_LINE static void find_starts(uint64_t *restrict starts, const uint64_t *restrict all, size_t n)
 {
     for (size_t k = 0; k < n; k++) {
-        starts[k] = all[k] & ~left(all, k);
+        starts[k] = bits_starts(all[k], (all - 1)[k]);
     }
 }
 
@@ -46,7 +46,7 @@ static void look(slc_volume_layer *layer, size_t n, size_t n_rows)
         memcpy(layer->all, layer->rows[0], n * sizeof *layer->all);
         memcpy(layer->starts, layer->rows[1], n * sizeof *layer->starts);
     } else if (n_rows > 1) {
-        unite_rows(layer->all, layer->rows[0], layer->rows[1], layer->rows[2], layer->rows[3], n);
+        unite_rows(layer, n);
     } else {
         memcpy(layer->all, layer->rows[0], n * sizeof *layer->all);
     }
@@ -66,89 +66,73 @@ static void look(slc_volume_layer *layer, size_t n, size_t n_rows)
 
 /* Where a layer meets itself or the one before, moved by a bundle up or down or not. */
 typedef struct pair {
-    const uint64_t *s, *t;             /* the runs */
-    const uint64_t *own[2], *other[2]; /* the rows that look at each other */
-    uint64_t *touch, *both, *sum, *edges;
+    const uint64_t *s, *t;       /* the runs */
+    const uint64_t *own, *other; /* the faces that look at each other */
+    const uint64_t *known[4];
+    uint64_t *touch, *edges;
     size_t n;
 } pair;
 
-/* Where both bundles have a voxel, where there they touch, and runs that meet corner to corner only: their
- * mark is at the later one's first column. Rows f of the one look at rows u of the other; where it is one
- * row, it is given twice. Loops over words are out of line, with `restrict` and the length among the
- * parameters: compilers forget it where they inline, and make no vectors then. */
-OUT_OF_LINE static void meet_rows(size_t n, const uint64_t *restrict s, const uint64_t *restrict t,
-                                  const uint64_t *restrict f0, const uint64_t *restrict f1,
-                                  const uint64_t *restrict u0, const uint64_t *restrict u1,
-                                  uint64_t *restrict both, uint64_t *restrict touch, uint64_t *restrict sum,
-                                  uint64_t *restrict edges)
-{
-    for (size_t k = 0; k < n; k++) {
-        const uint64_t own = f0[k] | f1[k], other = u0[k] | u1[k], here = s[k] & t[k];
-        const uint64_t own_left = own << 1 | ((f0 - 1)[k] | (f1 - 1)[k]) >> 63;
-        const uint64_t own_right = own >> 1 | ((f0 + 1)[k] | (f1 + 1)[k]) << 63;
-        const uint64_t other_left = other << 1 | ((u0 - 1)[k] | (u1 - 1)[k]) >> 63;
-        const uint64_t other_right = other >> 1 | ((u0 + 1)[k] | (u1 + 1)[k]) << 63;
-        const uint64_t met = here &
-                             ((own & (other | other_left | other_right)) | (other & (own_left | own_right)));
-        both[k] = here;
-        touch[k] = met;
-        sum[k] = met;
-        edges[k] = (own & other_left & ~left(s, k) & ~t[k]) | (own_left & other & ~s[k] & ~left(t, k));
-    }
-}
-OUT_OF_LINE static void meet_columns(const pair *p)
-{
-    const uint64_t *restrict s = p->s, *restrict t = p->t;
-    uint64_t *restrict both = p->both, *restrict edges = p->edges, *restrict touch = p->touch;
-    const size_t n = p->n;
-    for (size_t k = 0; k < n; k++) {
-        const uint64_t here = s[k] & t[k];
-        both[k] = here;
-        touch[k] = here;
-        edges[k] = 0;
-    }
-}
+/* What is known of contacts by those that were found before: columns where two bundles are of one component
+ * by way of a third, so that a and b and c are set, or by way of either of two: a and b, or c and d. */
+enum { KNOWN_NONE, KNOWN_BY_ONE, KNOWN_BY_EITHER };
 
-/* Columns where two bundles are known to be of one component, by way of a third, or by way of either of two:
- * a and b and c, or a and d. */
-OUT_OF_LINE static void know(slc_volume_strip *strip, size_t n, const uint64_t *restrict a,
-                             const uint64_t *restrict b, const uint64_t *restrict c)
-{
-    uint64_t *restrict known = strip->known, *restrict sum = strip->known_sum;
-    for (size_t k = 0; k < n; k++) {
-        const uint64_t here = a[k] & b[k] & c[k];
-        known[k] = here;
-        sum[k] = here;
-    }
-}
-OUT_OF_LINE static void know_either(slc_volume_strip *strip, size_t n, const uint64_t *restrict a,
-                                    const uint64_t *restrict b, const uint64_t *restrict c,
-                                    const uint64_t *restrict d)
-{
-    uint64_t *restrict known = strip->known, *restrict sum = strip->known_sum;
-    for (size_t k = 0; k < n; k++) {
-        const uint64_t here = (a[k] & b[k]) | (c[k] & d[k]);
-        known[k] = here;
-        sum[k] = here;
-    }
-}
+/* Words of a row moved by one column, from their neighbours in the row. */
+#define LEFT(row)  (BITS_WORDS(row) << 1 | BITS_WORDS((row)-1) >> 63)
+#define RIGHT(row) (BITS_WORDS(row) >> 1 | BITS_WORDS((row) + 1) << 63)
 
-/* The intervals with a contact and without a known one, at their last columns. */
-OUT_OF_LINE static void mark_edges(const slc_volume_strip *strip, const pair *p, bool all_touch,
-                                   bool some_known)
+/* Both bundles have a voxel in the columns of s & t, in intervals. Where the faces touch in one of them, side
+ * by side or in the column itself, and where contacts are known, is each carried to the interval's last
+ * column by an addition; there is the edge. Where runs meet corner to corner only, it is at the later one's
+ * first column. Without `side` all columns of an interval touch. Several words at a time, of which those after
+ * the layer are of no meaning. */
+static inline void meet_words(const pair *p, bool side, int known)
 {
-    const uint64_t *restrict both = p->both, *restrict sum = p->sum, *restrict touch = p->touch;
-    const uint64_t *restrict known = strip->known, *restrict known_sum = strip->known_sum;
-    uint64_t *restrict edges = p->edges;
-    const size_t n = p->n;
-    for (size_t k = 0; k < n; k++) {
-        const uint64_t last = both[k] & ~right(both, k);
-        const uint64_t met = all_touch ? last : last & (touch[k] | (sum[k] ^ both[k] ^ touch[k]));
-        const uint64_t not_known = some_known ? ~(known[k] | (known_sum[k] ^ both[k] ^ known[k]))
-                                              : ~(uint64_t)0;
-        edges[k] |= met & not_known;
+    unsigned carry = 0, known_carry = 0;
+    for (size_t k = 0; k < p->n; k += BITS_WORDS_N) {
+        const uint64_t *s = p->s + k, *t = p->t + k;
+        const bits_words s_here = BITS_WORDS(s), t_here = BITS_WORDS(t), both = s_here & t_here;
+        const bits_words last = both & ~(RIGHT(s) & RIGHT(t));
+        bits_words met = last, edges, touch = both;
+        if (side) {
+            const uint64_t *own = p->own + k, *other = p->other + k;
+            const bits_words o_here = BITS_WORDS(own), u_here = BITS_WORDS(other), o_left = LEFT(own),
+                             u_left = LEFT(other);
+            touch = both & ((o_here & (u_here | u_left | RIGHT(other))) | (u_here & (o_left | RIGHT(own))));
+            bits_words sum = touch;
+            carry = bits_add_words(&sum, &both, carry);
+            met = last & (touch | (sum ^ both ^ touch));
+            edges = (o_here & u_left & ~LEFT(s) & ~t_here) | (o_left & u_here & ~s_here & ~LEFT(t));
+        }
+        if (known != KNOWN_NONE) {
+            const bits_words a = BITS_WORDS(p->known[0] + k), b = BITS_WORDS(p->known[1] + k),
+                             c = BITS_WORDS(p->known[2] + k);
+            const bits_words here = known == KNOWN_BY_ONE ? a & b & c
+                                                          : (a & b) | (c & BITS_WORDS(p->known[3] + k));
+            bits_words sum = here;
+            known_carry = bits_add_words(&sum, &both, known_carry);
+            met &= ~(here | (sum ^ both ^ here));
+        }
+        BITS_WORDS_STORE(p->touch + k, touch);
+        BITS_WORDS_STORE(p->edges + k, side ? edges | met : met);
     }
 }
+#undef LEFT
+#undef RIGHT
+
+#define MEET(name, side, known)                                                                              \
+    OUT_OF_LINE static void name(const pair *p)                                                              \
+    {                                                                                                        \
+        meet_words(p, side, known);                                                                          \
+    }
+MEET(meet_sides, true, KNOWN_NONE)
+MEET(meet_sides_by_one, true, KNOWN_BY_ONE)
+MEET(meet_sides_by_either, true, KNOWN_BY_EITHER)
+MEET(meet_columns, false, KNOWN_NONE)
+MEET(meet_columns_by_one, false, KNOWN_BY_ONE)
+MEET(meet_columns_by_either, false, KNOWN_BY_EITHER)
+#undef MEET
+
 /* By how many words a neighbour's bundle is away, in its layer. */
 static ptrdiff_t away(const slc_volume_strip *strip, int neighbour)
 {
@@ -156,70 +140,69 @@ static ptrdiff_t away(const slc_volume_strip *strip, int neighbour)
     return neighbour == SLC_VOLUME_BEFORE ? 0 : neighbour == SLC_VOLUME_BEFORE_DOWN ? pitch : -pitch;
 }
 
-/* Finds the columns of contact with a neighbour. Returns whether columns side by side count. */
-static bool meet_neighbour(slc_volume_strip *strip, const slc_volume_layer *layer,
-                           const slc_volume_layer *other, int neighbour, pair *p)
+/* The faces of a neighbour and of the own bundle that look at each other. */
+static void set_faces(pair *p, const slc_volume_layer *layer, const slc_volume_layer *other, int neighbour,
+                      bool bundles)
 {
-    /* Of a bundle of four rows, those that look at the neighbour. */
-    static const uint8_t own_rows[SLC_VOLUME_NEIGHBOURS][2] = {{0, 2}, {0, 1}, {1, 1}, {0, 0}};
-    static const uint8_t other_rows[SLC_VOLUME_NEIGHBOURS][2] = {{1, 3}, {2, 3}, {2, 2}, {3, 3}};
-    const ptrdiff_t shift = away(strip, neighbour);
-    const bool bundles = strip->connectivity == 26;
-    *p = (pair){.s = layer->all,
-                .t = other->all + shift,
-                .touch = neighbour < SLC_VOLUME_KEPT ? layer->meets[neighbour] : strip->touch,
-                .both = strip->both,
-                .sum = strip->sum,
-                .edges = strip->edges[neighbour][SLC_VOLUME_COLUMN],
-                .n = strip->pitch * strip->bundles};
-    for (int i = 0; i < 2; i++) {
-        p->own[i] = layer->rows[bundles ? own_rows[neighbour][i] : 0];
-        p->other[i] = other->rows[bundles ? other_rows[neighbour][i] : 0] + shift;
+    const uint64_t *own = layer->rows[0], *theirs = other->rows[0];
+    if (bundles && neighbour == SLC_VOLUME_ABOVE) {
+        own = layer->faces[SLC_VOLUME_UPPER];
+        theirs = other->faces[SLC_VOLUME_LOWER];
+    } else if (bundles && neighbour == SLC_VOLUME_BEFORE) {
+        own = layer->faces[SLC_VOLUME_FRONT];
+        theirs = other->faces[SLC_VOLUME_BACK];
+    } else if (bundles) { /* edge to edge: a row each */
+        own = layer->rows[neighbour == SLC_VOLUME_BEFORE_DOWN ? 1 : 0];
+        theirs = other->rows[neighbour == SLC_VOLUME_BEFORE_DOWN ? 2 : 3];
     }
-    strip->both[p->n] = 0;
-    if (bundles || (strip->connectivity == 18 && neighbour < SLC_VOLUME_BEFORE_DOWN)) {
-        meet_rows(p->n, p->s, p->t, p->own[0], p->own[1], p->other[0], p->other[1], p->both, p->touch, p->sum,
-                  p->edges);
-        return true;
-    }
-    meet_columns(p);
-    return false;
+    p->own = own;
+    p->other = theirs;
 }
 
-/* What is known of contacts with a neighbour by those that were found before. */
-static void know_neighbour(slc_volume_strip *strip, const slc_volume_layer *layer,
-                           const slc_volume_layer *before, int neighbour, size_t n)
+/* What tells of contacts with a neighbour; all but that straight before and those at a border are known so.
+ */
+static int set_known(const slc_volume_strip *strip, const slc_volume_layer *layer,
+                     const slc_volume_layer *before, int neighbour, pair *p)
 {
     const ptrdiff_t up = -(ptrdiff_t)strip->pitch;
     const uint64_t *to_before = layer->meets[SLC_VOLUME_BEFORE];
     const uint64_t *of_before = before->meets[SLC_VOLUME_ABOVE];
+    p->known[0] = to_before;
     if (strip->connectivity == 6) {
-        know(strip, n, to_before, of_before, to_before + up);
+        p->known[1] = of_before;
+        p->known[2] = to_before + up;
     } else if (neighbour == SLC_VOLUME_ABOVE) {
-        const uint64_t *down = layer->meets[SLC_VOLUME_BEFORE_DOWN] + up;
-        know(strip, n, to_before, down, down);
+        p->known[1] = p->known[2] = layer->meets[SLC_VOLUME_BEFORE_DOWN] + up;
     } else if (neighbour == SLC_VOLUME_BEFORE_DOWN) {
-        know(strip, n, to_before, of_before - up, of_before - up);
+        p->known[1] = p->known[2] = of_before - up;
     } else {
-        know_either(strip, n, to_before, of_before, layer->meets[SLC_VOLUME_ABOVE], to_before + up);
+        p->known[1] = of_before;
+        p->known[2] = layer->meets[SLC_VOLUME_ABOVE];
+        p->known[3] = to_before + up;
+        return KNOWN_BY_EITHER;
     }
+    return KNOWN_BY_ONE;
 }
 
 static void find_edges(slc_volume_strip *strip, const slc_volume_layer *layer, const slc_volume_layer *before,
                        int neighbour, bool border)
 {
-    pair p;
-    const bool side = meet_neighbour(strip, layer, neighbour == SLC_VOLUME_ABOVE ? layer : before, neighbour,
-                                     &p);
+    static void (*const meet_of[2][3])(const pair *) = {
+        {meet_columns, meet_columns_by_one, meet_columns_by_either},
+        {meet_sides, meet_sides_by_one, meet_sides_by_either}};
+    const ptrdiff_t shift = away(strip, neighbour);
+    const slc_volume_layer *other = neighbour == SLC_VOLUME_ABOVE ? layer : before;
+    const bool bundles = strip->connectivity == 26;
+    const bool side = bundles || (strip->connectivity == 18 && neighbour < SLC_VOLUME_BEFORE_DOWN);
     const bool some_known = neighbour != SLC_VOLUME_BEFORE && before != NULL && !border;
-    if (side) {
-        (void)bits_add_long(strip->sum, strip->both, p.n, 0);
-    }
-    if (some_known) {
-        know_neighbour(strip, layer, before, neighbour, p.n);
-        (void)bits_add_long(strip->known_sum, strip->both, p.n, 0);
-    }
-    mark_edges(strip, &p, !side, some_known);
+    pair p = {.s = layer->all,
+              .t = other->all + shift,
+              .touch = neighbour < SLC_VOLUME_KEPT ? layer->meets[neighbour] : strip->touch,
+              .edges = strip->edges[neighbour][SLC_VOLUME_COLUMN],
+              .n = strip->pitch * strip->bundles};
+    set_faces(&p, layer, other, neighbour, bundles);
+    p.other += shift;
+    meet_of[side][some_known ? set_known(strip, layer, before, neighbour, &p) : KNOWN_NONE](&p);
 }
 
 static const uint8_t order[SLC_VOLUME_NEIGHBOURS] = {SLC_VOLUME_BEFORE, SLC_VOLUME_BEFORE_DOWN,
@@ -244,38 +227,81 @@ static void meet(slc_volume_strip *strip, slc_volume_layer *layer, const slc_vol
 
 /* ---- edges ------------------------------------------------------------------------------------- */
 
-/* Appends the edges of a bundle that are marked: the run that has the mark's column or ended before it, of
+/* Marks of edges with a neighbour, of all words: a run that has the mark's column or ended before it, of
  * both; or, of one of them, the run that has the column before. */
-static inline size_t list_sides(slc_volume_strip *strip, const slc_volume_layer *layer,
-                                const slc_volume_layer *other, int neighbour, int sides, size_t j, size_t n)
+typedef struct marked {
+    const uint64_t *edges, *starts; /* of the neighbour's runs */
+    const uint32_t *ranks, *labels;
+    unsigned own_moved, moved, number;
+} marked;
+
+static marked marks_of(const slc_volume_strip *strip, const slc_volume_layer *other, int neighbour, int side)
 {
     const ptrdiff_t shift = away(strip, neighbour);
-    const uint64_t *edges = strip->edges[neighbour][sides], *starts = other->starts + shift;
-    const uint32_t *ranks = other->ranks + shift, *labels = other->labels - 1;
+    return (marked){.edges = strip->edges[neighbour][side],
+                    .starts = other->starts + shift,
+                    .ranks = other->ranks + shift,
+                    .labels = other->labels - 1,
+                    .own_moved = side == SLC_VOLUME_BEHIND_IT ? 1 : 0,
+                    .moved = side == SLC_VOLUME_BEFORE_IT ? 1 : 0,
+                    .number = (unsigned)(SLC_VOLUME_SIDES * neighbour + side)};
+}
+
+static inline size_t list_word(const marked *m, size_t k, uint64_t own, uint32_t base, uint32_t *run,
+                               uint32_t *label)
+{
+    return bits_list_ranks(run, label, m->edges[k], own, base, m->starts[k] << m->moved,
+                           m->labels + m->ranks[k]);
+}
+
+/* Appends the edges of bundle j of a binary volume with n_marks neighbours. */
+static inline size_t list_edges_of(slc_volume_strip *strip, const slc_volume_layer *layer,
+                                   const marked *marks, size_t n_marks, size_t j)
+{
     uint32_t *run = strip->edge_run, *label = strip->edge_label;
+    size_t n = 0;
     for (size_t k = j * strip->pitch; k < (j + 1) * strip->pitch; k++) {
-        if (edges[k] != 0) {
-            const uint64_t own = layer->starts[k], theirs = starts[k];
-            n += bits_list_ranks(run + n, label + n, edges[k], sides == SLC_VOLUME_BEHIND_IT ? own << 1 : own,
-                                 layer->ranks[k] - 1, sides == SLC_VOLUME_BEFORE_IT ? theirs << 1 : theirs,
-                                 labels + ranks[k]);
+        uint64_t any = 0;
+        for (size_t i = 0; i < n_marks; i++) {
+            any |= marks[i].edges[k];
+        }
+        if (any == 0) {
+            continue;
+        }
+        const uint64_t own = layer->starts[k];
+        for (size_t i = 0; i < n_marks; i++) {
+            if (marks[i].edges[k] != 0) {
+                n += list_word(&marks[i], k, own, layer->ranks[k] - 1, run + n, label + n);
+            }
         }
     }
     return n;
 }
 
-static size_t list_edges(slc_volume_strip *strip, const slc_volume_layer *layer,
-                         const slc_volume_layer *other, int neighbour, size_t j, size_t n)
+static size_t list_edges(slc_volume_strip *strip, const slc_volume_layer *layer, const marked *marks,
+                         size_t n_marks, size_t j)
 {
-    const uint32_t some = strip->equal ? strip->some[j] >> (SLC_VOLUME_SIDES * neighbour) : 1;
-    if ((some >> SLC_VOLUME_COLUMN & 1) != 0) {
-        n = list_sides(strip, layer, other, neighbour, SLC_VOLUME_COLUMN, j, n);
-    }
-    if ((some >> SLC_VOLUME_BEFORE_IT & 1) != 0) {
-        n = list_sides(strip, layer, other, neighbour, SLC_VOLUME_BEFORE_IT, j, n);
-    }
-    if ((some >> SLC_VOLUME_BEHIND_IT & 1) != 0) {
-        n = list_sides(strip, layer, other, neighbour, SLC_VOLUME_BEHIND_IT, j, n);
+    return n_marks == SLC_VOLUME_NEIGHBOURS ? list_edges_of(strip, layer, marks, SLC_VOLUME_NEIGHBOURS, j)
+                                            : list_edges_of(strip, layer, marks, n_marks, j);
+}
+
+/* The same of equal values, whose marks of a neighbour and side are skipped where the bundle has none. */
+static inline size_t list_equal(slc_volume_strip *strip, const slc_volume_layer *layer, const marked *marks,
+                                size_t n_marks, size_t j)
+{
+    uint32_t *run = strip->edge_run, *label = strip->edge_label;
+    size_t n = 0;
+    for (size_t i = 0; i < n_marks; i++) {
+        const marked *m = &marks[i];
+        if ((strip->some[j] >> m->number & 1) == 0) {
+            continue;
+        }
+        for (size_t k = j * strip->pitch; k < (j + 1) * strip->pitch; k++) {
+            if (m->edges[k] != 0) {
+                n += list_word(m, k, layer->starts[k] << m->own_moved, layer->ranks[k] - 1, run + n,
+                               label + n);
+            }
+        }
     }
     return n;
 }
@@ -304,10 +330,11 @@ static inline void unite(uint32_t *parent, const uint32_t *a, const uint32_t *b,
 static void unite_edges(slc_volume_strip *strip, const uint32_t *labels, size_t n_edges)
 {
     size_t n = 0;
+    u32v_store(strip->edge_run + n_edges, u32v_set(0)); /* runs that there are */
     for (size_t i = 0; i < n_edges; i += SIMD_LANES) {
         const mask32 in = mask32_first(n_edges - i);
         const u32v other = u32v_load(strip->edge_label + i);
-        const u32v own = u32v_gather_masked(labels, u32v_load(strip->edge_run + i), in, other);
+        const u32v own = u32v_gather(labels, u32v_load(strip->edge_run + i));
         const mask32 differ = mask32_and(in, u32v_ne(own, other));
         (void)u32v_pack(strip->low + n, own, differ);
         n += u32v_pack(strip->high + n, other, differ);
@@ -315,18 +342,35 @@ static void unite_edges(slc_volume_strip *strip, const uint32_t *labels, size_t 
     unite(strip->parent, strip->low, strip->high, n);
 }
 
+/* All that a layer has marks with, of the layer before alone at a border. */
+static size_t all_marks(const slc_volume_strip *strip, const slc_volume_layer *layer,
+                        const slc_volume_layer *before, bool border, marked *marks)
+{
+    size_t n = 0;
+    for (size_t i = 0; i < SLC_VOLUME_NEIGHBOURS; i++) {
+        const bool above = order[i] == SLC_VOLUME_ABOVE;
+        for (int side = 0; side < (strip->equal ? SLC_VOLUME_SIDES : 1); side++) {
+            if (is_met(strip, before, order[i]) && !(above && border)) {
+                marks[n++] = marks_of(strip, above ? layer : before, order[i], side);
+            }
+        }
+    }
+    return n;
+}
+
 static void join(slc_volume_strip *strip, slc_volume_layer *layer, const slc_volume_layer *before)
 {
+    marked marks[SLC_VOLUME_NEIGHBOURS * SLC_VOLUME_SIDES];
+    const size_t n_marks = all_marks(strip, layer, before, false, marks);
     uint32_t *labels = layer->labels, fresh = strip->fresh;
     memset(labels, 0, layer->n_runs * sizeof *labels);
     for (size_t j = 0; j < strip->bundles; j++) {
         const size_t first = layer->ranks[j * strip->pitch], end = layer->ranks[(j + 1) * strip->pitch];
-        size_t n = 0;
-        for (size_t i = 0; i < SLC_VOLUME_NEIGHBOURS && end > first; i++) {
-            if (is_met(strip, before, order[i]) && (j > 0 || order[i] != SLC_VOLUME_ABOVE)) {
-                n = list_edges(strip, layer, order[i] == SLC_VOLUME_ABOVE ? layer : before, order[i], j, n);
-            }
+        if (first == end) {
+            continue;
         }
+        const size_t n = strip->equal ? list_equal(strip, layer, marks, n_marks, j)
+                                      : list_edges(strip, layer, marks, n_marks, j);
         for (size_t i = 0; i < n; i++) {
             labels[strip->edge_run[i]] = strip->edge_label[i];
         }
@@ -345,16 +389,17 @@ static void join(slc_volume_strip *strip, slc_volume_layer *layer, const slc_vol
 
 static void border(slc_volume_strip *strip, slc_volume_layer *layer, const slc_volume_layer *before)
 {
-    for (size_t i = 0; i < SLC_VOLUME_NEIGHBOURS; i++) {
-        if (order[i] == SLC_VOLUME_ABOVE || !is_met(strip, before, order[i])) {
-            continue;
-        }
-        if (!strip->equal) {
+    marked marks[SLC_VOLUME_NEIGHBOURS * SLC_VOLUME_SIDES];
+    const size_t n_marks = all_marks(strip, layer, before, true, marks);
+    for (size_t i = 0; i < SLC_VOLUME_NEIGHBOURS && !strip->equal; i++) {
+        if (order[i] != SLC_VOLUME_ABOVE && is_met(strip, before, order[i])) {
             find_edges(strip, layer, before, order[i], true);
         }
-        for (size_t j = 0; j < strip->bundles; j++) {
-            unite_edges(strip, layer->labels, list_edges(strip, layer, before, order[i], j, 0));
-        }
+    }
+    for (size_t j = 0; j < strip->bundles; j++) {
+        unite_edges(strip, layer->labels,
+                    strip->equal ? list_equal(strip, layer, marks, n_marks, j)
+                                 : list_edges(strip, layer, marks, n_marks, j));
     }
 }
 
@@ -369,34 +414,67 @@ static void relabel(const uint32_t *table, uint32_t *labels, size_t n)
     }
 }
 
-/* ---- numbers ----------------------------------------------------------------------------------- */
+/* ---- first voxels ------------------------------------------------------------------------------ */
 
-static uint32_t number(slc_volume_strip *strip, const slc_volume_layer *layer, size_t j, size_t row,
-                       uint32_t first, uint32_t *numbers, uint32_t n)
+/* A run that begins at column x of a bundle and goes on into its next word. */
+OUT_OF_LINE static uint64_t first_of_long(const slc_volume_layer *layer, size_t at, size_t x, uint64_t *row)
 {
-    const size_t words = strip->pitch, at = j * words;
-    const uint64_t *all = layer->all + at, *bits = layer->rows[row] + at;
-    uint64_t *sum = strip->sum;
-    memcpy(sum, bits, words * sizeof *sum);
-    (void)bits_add_long(sum, all, words, 0);
-    for (size_t k = 0; k < words; k++) {
-        const uint64_t last = all[k] & ~right(all, k);
-        const uint64_t has = bits_extract(bits[k] | (sum[k] ^ all[k] ^ bits[k]), last);
-        /* Runs that ended in front of this word; one may go on into it. */
-        const uint32_t *run = layer->labels + layer->ranks[at + k] - ((all - 1)[k] >> 63 & all[k]);
-        for (size_t i = 0; i < 64 && has >> i != 0; i += SIMD_LANES) {
-            uint32_t new[SIMD_MAX_LANES];
-            const u32v label = u32v_load(run + i);
-            const mask32 in = mask32_and(mask32_of_bits(has >> i), u32v_ge(label, u32v_set(first)));
-            const u32v have = u32v_gather_masked(numbers, label, in, u32v_set(1));
-            const size_t n_new = u32v_pack(new, label, mask32_and(in, u32v_eq(have, u32v_set(0))));
-            for (size_t m = 0; m < n_new; m++) { /* the same label may be there twice */
-                n += numbers[new[m]] == 0 ? 1 : 0;
-                numbers[new[m]] = numbers[new[m]] == 0 ? n : numbers[new[m]];
+    for (*row = 0; *row < SLC_VOLUME_ROWS; ++*row) {
+        const uint64_t *bits = layer->rows[*row] + at;
+        uint64_t from = (uint64_t)1 << x % 64;
+        for (size_t k = x / 64; from != 0; k++) {
+            const uint64_t all = layer->all[at + k], run = all & ~(all + from), here = bits[k] & run;
+            if (here != 0) {
+                return 64 * k + bits_lowest(here);
             }
+            from = run >> 63 & layer->all[at + k + 1]; /* it goes on at the next word's first column */
         }
     }
-    return n;
+    return x; /* not reached: a run has a voxel */
+}
+
+static inline uint64_t first_of_run(const slc_volume_strip *strip, const slc_volume_layer *layer, size_t j,
+                                    size_t x)
+{
+    const size_t at = j * strip->pitch;
+    const size_t k = at + x / 64;
+    const uint64_t all = layer->all[k], run = all & ~(all + ((uint64_t)1 << x % 64));
+    uint64_t row = 3, bits = layer->rows[3][k] & run, column = 0;
+    if ((run >> 63 & layer->all[k + 1]) != 0) {
+        column = first_of_long(layer, at, x, &row);
+    } else {
+        for (uint64_t r = 3; r-- > 0;) {
+            const uint64_t here = layer->rows[r][k] & run;
+            row = here != 0 ? r : row;
+            bits = here != 0 ? here : bits;
+        }
+        column = x / 64 * 64 + bits_lowest(bits);
+    }
+    return 64 * strip->pitch * ((row / 2 * strip->bundles + j) * 2 + row % 2) + column;
+}
+
+static void begin(slc_volume_strip *strip, const slc_volume_layer *layer, size_t j, uint32_t first,
+                  uint64_t *firsts)
+{
+    const size_t words = strip->pitch, at = j * words, base = layer->ranks[at],
+                 end = layer->ranks[at + words];
+    uint32_t *run = strip->low, *label = strip->high, *columns = strip->edge_run;
+    const u32v least = u32v_set(first);
+    size_t n = 0;
+    for (size_t i = base; i < end; i += SIMD_LANES) {
+        const u32v labels = u32v_load(layer->labels + i);
+        const mask32 new = mask32_and(mask32_first(end - i), u32v_ge(labels, least));
+        (void)u32v_pack(run + n, u32v_iota((uint32_t)(i - base)), new);
+        n += u32v_pack(label + n, u32v_sub(labels, least), new);
+    }
+    for (size_t k = 0, listed = 0; k < words && n > 0; k++) {
+        listed += bits_positions_u32(columns + listed, layer->starts[at + k], (uint32_t)(64 * k));
+    }
+    for (size_t i = 0; i < n; i++) {
+        const uint64_t voxel = first_of_run(strip, layer, j, columns[run[i]]);
+        uint64_t *to = &firsts[label[i]];
+        *to = voxel < *to ? voxel : *to;
+    }
 }
 
 /* ---- the second pass --------------------------------------------------------------------------- */
@@ -481,7 +559,7 @@ const slc_volume_kernels SIMD_TABLE(slc_volume) = {.target = SIMD_TARGET_NAME,
                                                    .join = join,
                                                    .border = border,
                                                    .relabel = relabel,
-                                                   .number = number,
+                                                   .begin = begin,
                                                    .sum = sum,
                                                    .write = write,
                                                    .finish = bits_fence};

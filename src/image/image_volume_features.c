@@ -151,26 +151,23 @@ void slc_volume_sums_merge(slc_volume_sums *to, const slc_volume_sums *from)
     to->z_max = largest(to->z_max, from->z_max);
 }
 
-/* Rows in raster order, so that a component's first run is the first that comes. */
 static void add_layer(slc_volume_labeller *labeller, slc_volume_part *part, size_t layer, bool second,
-                      const uint64_t *squares, slc_volume_sums *records)
+                      slc_volume_sums *records)
 {
-    const slc_volume *volume = &labeller->volume;
     const size_t across = labeller->across;
-    slc_volume_sum_row row = {.layer = &part->ring[0],
-                              .words = labeller->pitch,
-                              .equal = labeller->equal,
-                              .second = second,
-                              .squares = squares,
-                              .first = part->strip.edge_run,
-                              .last = part->strip.edge_label};
+    slc_volume_sum_bundle bundle = {.layer = &part->ring[0],
+                                    .words = labeller->pitch,
+                                    .n_rows = across * across,
+                                    .second = second,
+                                    .z = across * layer,
+                                    .columns = part->strip.edge_run,
+                                    .begins = part->strip.low,
+                                    .labels = part->strip.high};
     slc_volume_layer_of(labeller, part, layer, &part->ring[0]);
-    for (row.z = across * layer; row.z < across * (layer + 1) && row.z < volume->depth; row.z++) {
-        for (row.y = 0; row.y < volume->height; row.y++) {
-            row.at = row.y / across * labeller->pitch;
-            row.bits = slc_volume_bits(labeller, row.y, row.z);
-            labeller->kernels.sum(&row, records);
-        }
+    for (size_t j = 0; j < labeller->bundles; j++) {
+        bundle.at = j * labeller->pitch;
+        bundle.y = across * j;
+        labeller->kernels.sum(&bundle, records);
     }
 }
 
@@ -216,8 +213,7 @@ slc_status slc_volume_features_reserve(slc_volume_labeller *labeller, uint32_t f
     slc_column columns[SLC_VOLUME_COLUMNS];
     const slc_schema schema = slc_volume_components_schema(features, columns);
     const size_t n = labeller->n_labels;
-    const size_t squares = (labeller->volume.width + 1) * sizeof(uint64_t);
-    if (slc_image_memory_reserve(&labeller->sums, (n + 1) * sizeof(slc_volume_sums) + squares) != SLC_OK ||
+    if (slc_image_memory_reserve(&labeller->sums, (n + 1) * sizeof(slc_volume_sums)) != SLC_OK ||
         slc_columns_reserve(&schema, to, to->head.size + n, to->head.n_events + 1) != SLC_OK) {
         return slc_fail(error, SLC_ERR_MEMORY, "no memory for %zu components of a volume", n);
     }
@@ -228,17 +224,11 @@ void slc_volume_features(slc_volume_labeller *labeller, uint32_t features, slc_v
 {
     const size_t n = labeller->n_labels, base = to->head.size;
     slc_volume_sums *records = labeller->sums.at;
-    uint64_t *squares = (uint64_t *)(void *)(records + n + 1);
     memset(records, 0, (n + 1) * sizeof *records);
-    squares[0] = 0;
-    for (uint64_t x = 0; x < labeller->volume.width; x++) {
-        squares[x + 1] = squares[x] + x * x;
-    }
     for (uint32_t p = 0; p < labeller->n_parts; p++) {
         slc_volume_part *part = &labeller->parts[p];
         for (size_t i = 0; i < part->n_layers; i++) {
-            add_layer(labeller, part, part->first_layer + i, (features & SLC_VOLUME_SECOND) != 0, squares,
-                      records);
+            add_layer(labeller, part, part->first_layer + i, (features & SLC_VOLUME_SECOND) != 0, records);
         }
     }
     for (size_t i = 0; i < n; i++) {

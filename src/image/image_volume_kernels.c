@@ -37,10 +37,12 @@ typedef uint64_t words[N + 2 * AROUND];
 typedef struct scratch {
     slc_volume_strip strip;
     slc_volume_layer layers[2];
-    words rows[2][SLC_VOLUME_ROWS], of_layer[2][2 + SLC_VOLUME_KEPT], of_strip[5 + SLC_VOLUME_NEIGHBOURS];
+    words rows[2][SLC_VOLUME_ROWS], of_layer[2][2 + SLC_VOLUME_KEPT + SLC_VOLUME_FACES],
+        of_strip[1 + SLC_VOLUME_NEIGHBOURS];
     uint32_t ranks[2][N + 2 * AROUND];
     uint32_t lists[4][64 * PITCH * SLC_VOLUME_NEIGHBOURS + SPARE];
-    uint32_t parent[LABELS + SPARE], runs[LABELS + 2 * SPARE], numbers[LABELS + SPARE];
+    uint32_t parent[LABELS + SPARE], runs[LABELS + 2 * SPARE];
+    uint64_t firsts[LABELS + SPARE];
     uint32_t labels[SLC_VOLUME_ROWS][WIDTH];
 } scratch;
 
@@ -66,6 +68,9 @@ static void prepare(void *memory, uint64_t seed)
         for (size_t k = 0; k < SLC_VOLUME_KEPT; k++) {
             layer->meets[k] = s->of_layer[z][2 + k] + AROUND;
         }
+        for (size_t k = 0; k < SLC_VOLUME_FACES; k++) {
+            layer->faces[k] = s->of_layer[z][2 + SLC_VOLUME_KEPT + k] + AROUND;
+        }
         for (size_t r = 0; r < SLC_VOLUME_ROWS; r++) {
             layer->rows[r] = s->rows[z][r] + AROUND;
             for (size_t j = 0; j < BUNDLES; j++) {
@@ -81,13 +86,9 @@ static void prepare(void *memory, uint64_t seed)
                                   .edge_label = s->lists[1],
                                   .low = s->lists[2],
                                   .high = s->lists[3],
-                                  .both = s->of_strip[0] + AROUND,
-                                  .touch = s->of_strip[1] + AROUND,
-                                  .sum = s->of_strip[2] + AROUND,
-                                  .known = s->of_strip[3] + AROUND,
-                                  .known_sum = s->of_strip[4] + AROUND};
+                                  .touch = s->of_strip[0] + AROUND};
     for (size_t k = 0; k < SLC_VOLUME_NEIGHBOURS; k++) {
-        s->strip.edges[k][SLC_VOLUME_COLUMN] = s->of_strip[5 + k] + AROUND;
+        s->strip.edges[k][SLC_VOLUME_COLUMN] = s->of_strip[1 + k] + AROUND;
     }
 }
 
@@ -116,7 +117,7 @@ static uint64_t digest_join(const void *memory)
         s->runs + SPARE, n * sizeof *s->runs);
 }
 
-static void prepare_number(void *memory, uint64_t seed)
+static void prepare_begin(void *memory, uint64_t seed)
 {
     scratch *s = memory;
     prepare(memory, seed);
@@ -126,25 +127,24 @@ static void prepare_number(void *memory, uint64_t seed)
     }
 }
 
-static void run_number(void *memory, slc_simd_target target)
+static void run_begin(void *memory, slc_simd_target target)
 {
     scratch *s = memory;
     const slc_volume_kernels *kernels = slc_volume_kernels_of(target);
-    uint32_t n = 0;
-    memset(s->numbers, 0, sizeof s->numbers);
+    memset(s->firsts, 0xff, sizeof s->firsts);
     for (size_t z = 0; z < 2; z++) {
         slc_volume_layer *layer = &s->layers[z];
         kernels->relabel(s->parent, layer->labels, layer->n_runs);
         for (size_t j = 0; j < BUNDLES; j++) {
-            n = kernels->number(&s->strip, layer, j, 1, 2, s->numbers, n);
+            kernels->begin(&s->strip, layer, j, 1, s->firsts);
         }
     }
 }
 
-static uint64_t digest_number(const void *memory)
+static uint64_t digest_begin(const void *memory)
 {
     const scratch *s = memory;
-    return slc_simd_digest(digest_join(memory), s->numbers, s->strip.fresh * sizeof *s->numbers);
+    return slc_simd_digest(digest_join(memory), s->firsts, s->strip.fresh * sizeof *s->firsts);
 }
 
 static void run_write(void *memory, slc_simd_target target)
@@ -164,14 +164,14 @@ static uint64_t digest_write(const void *memory)
 
 static const slc_simd_case cases[] = {
     {(size_t)2 * BUNDLES * SLC_VOLUME_ROWS * WIDTH, 1.0 / 8, sizeof(scratch), prepare, run_join, digest_join},
-    {(size_t)2 * BUNDLES * WIDTH, 1.0 / 8, sizeof(scratch), prepare_number, run_number, digest_number},
-    {(size_t)SLC_VOLUME_ROWS * WIDTH, 4 + 1.0 / 8, sizeof(scratch), prepare_number, run_write, digest_write},
+    {(size_t)2 * BUNDLES * WIDTH, 1.0 / 8, sizeof(scratch), prepare_begin, run_begin, digest_begin},
+    {(size_t)SLC_VOLUME_ROWS * WIDTH, 4 + 1.0 / 8, sizeof(scratch), prepare_begin, run_write, digest_write},
 };
 
 /* One table serves a volume, so the first row's preference is that of all. */
 const slc_simd_kernel slc_volume_kernel_rows[] = {
     {.name = "image.volume_join", .bench = &cases[0]},
-    {.name = "image.volume_number", .bench = &cases[1]},
+    {.name = "image.volume_begin", .bench = &cases[1]},
     {.name = "image.volume_write", .bench = &cases[2]},
     {.name = NULL},
 };

@@ -35,12 +35,16 @@ enum {
  * in the one before it; or the other way round. Of binary volumes the first stands for all. */
 enum { SLC_VOLUME_COLUMN = 0, SLC_VOLUME_BEFORE_IT, SLC_VOLUME_BEHIND_IT, SLC_VOLUME_SIDES };
 
+/* Faces of a bundle: the rows of its one or its other slice, and those of one y. */
+enum { SLC_VOLUME_FRONT = 0, SLC_VOLUME_BACK, SLC_VOLUME_UPPER, SLC_VOLUME_LOWER, SLC_VOLUME_FACES };
+
 typedef struct slc_volume_layer {
     /* Number 2 z + y; rows that the volume does not have are zeros. The first of a single row. */
     uint64_t *rows[SLC_VOLUME_ROWS];
-    uint64_t *all;    /* the OR */
-    uint64_t *starts; /* first columns of runs */
-    uint32_t *ranks;  /* runs of the layer that begin in front of each word, and how many there are */
+    uint64_t *all;                     /* the OR */
+    uint64_t *faces[SLC_VOLUME_FACES]; /* of a bundle of four rows: the OR of two */
+    uint64_t *starts;                  /* first columns of runs */
+    uint32_t *ranks; /* runs of the layer that begin in front of each word, and how many there are */
     /* Columns where a bundle and a neighbour both have a voxel, of one and the same component. */
     uint64_t *meets[SLC_VOLUME_KEPT];
     uint32_t *labels; /* of the runs, provisional */
@@ -57,8 +61,8 @@ typedef struct slc_volume_strip {
     uint32_t *edge_run, *edge_label, *low, *high;
     /* Of the layer at work, a word more: columns that tell which runs touch those of a neighbour. */
     uint64_t *edges[SLC_VOLUME_NEIGHBOURS][SLC_VOLUME_SIDES];
-    uint64_t *both, *touch, *sum, *known, *known_sum;
-    uint32_t *some; /* of equal values, for each bundle: which of its edges are marked, as `compare` tells */
+    uint64_t *touch; /* where a layer touches a neighbour that is not kept */
+    uint32_t *some;  /* of equal values, for each bundle: which of its edges are marked, as `compare` tells */
 } slc_volume_strip;
 
 /* A row of equal values, and the rows that are its neighbours; words of bits begin at the row's. */
@@ -72,17 +76,15 @@ typedef struct slc_volume_compared {
     uint64_t *marks[SLC_VOLUME_NEIGHBOURS][SLC_VOLUME_SIDES];
 } slc_volume_compared;
 
-/* One row of a layer's bundle whose voxels are to be summed. */
-typedef struct slc_volume_sum_row {
+/* A bundle of a layer whose voxels are to be summed. */
+typedef struct slc_volume_sum_bundle {
     const slc_volume_layer *layer;
-    size_t at, words;        /* the bundle's words in its layer's arrays */
-    const uint64_t *bits;    /* the row, a word of zeros behind it */
-    bool equal;              /* runs may lie side by side: layer->starts says where they begin */
-    bool second;             /* second moments, too */
-    const uint64_t *squares; /* number x: 0 + 1 + 4 + … + (x - 1)² */
-    uint64_t y, z;
-    uint32_t *first, *last; /* room for the row's runs, and 64 more */
-} slc_volume_sum_row;
+    size_t at, words;                    /* the bundle's words in its layer's arrays */
+    size_t n_rows;                       /* 1 or 4 */
+    bool second;                         /* second moments, too */
+    uint64_t y, z;                       /* of its first row */
+    uint32_t *columns, *begins, *labels; /* room for the bundle's runs, and SLC_VOLUME_SPARE more */
+} slc_volume_sum_bundle;
 
 typedef struct slc_volume_kernels {
     const char *target;
@@ -105,12 +107,13 @@ typedef struct slc_volume_kernels {
     void (*border)(slc_volume_strip *strip, slc_volume_layer *layer, const slc_volume_layer *before);
     /* labels[i] = table[labels[i]]. */
     void (*relabel)(const uint32_t *table, uint32_t *labels, size_t n);
-    /* Numbers components by their first voxels: of the runs of bundle j that have a voxel in row `row` of it,
-     * the labels from `first` on that have no number get the next ones after n. Returns the last number. */
-    uint32_t (*number)(slc_volume_strip *strip, const slc_volume_layer *layer, size_t j, size_t row,
-                       uint32_t first, uint32_t *numbers, uint32_t n);
-    /* Adds the voxels of a row to the records of its runs' labels; rows come in raster order. */
-    void (*sum)(const slc_volume_sum_row *row, slc_volume_sums *records);
+    /* Of the runs of bundle j, of four rows, whose labels are `first` or later: lowers firsts[label - first]
+     * to the first voxel of the run, a number of a bit in rows of `pitch` words: first those of the layer's
+     * one slice, then those of the other. */
+    void (*begin)(slc_volume_strip *strip, const slc_volume_layer *layer, size_t j, uint32_t first,
+                  uint64_t *firsts);
+    /* Adds the voxels of a bundle to the records of its runs' labels. */
+    void (*sum)(const slc_volume_sum_bundle *bundle, slc_volume_sums *records);
     /* Writes rows of labels, `width` wide, of a bundle of 1 or 4 rows, or of 1 row and its starts (n_rows 2):
      * the label of its run where a row has a voxel, else 0; a row of 4 whose output is NULL is left out, but
      * not all are. `labels` are those of the bundle's runs; returns how many there are. `far`: past the

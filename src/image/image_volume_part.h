@@ -19,10 +19,15 @@
 typedef struct slc_volume_part {
     slc_volume_strip strip;
     size_t first_layer, n_layers;
-    uint32_t base;            /* the first of its provisional labels */
-    uint32_t *runs;           /* labels of all runs, layer after layer */
-    size_t *run_at;           /* where those of each layer begin, and one more */
-    uint32_t *layer_fresh;    /* the first label made in each layer, and one more */
+    uint32_t base;          /* the first of its provisional labels */
+    uint32_t *runs;         /* labels of all runs, layer after layer */
+    size_t *run_at;         /* where those of each layer begin, and one more */
+    uint32_t *layer_fresh;  /* the first label made in each layer, and one more */
+    uint32_t *layer_before; /* components that begin before each layer */
+    /* To number the components that begin in a layer: each label's first voxel, and the roots among them;
+     * marks of first voxels, and how many components begin before each word of them. */
+    uint64_t *firsts, *marks;
+    uint32_t *roots, *marks_before;
     slc_volume_layer ring[2]; /* two layers in turn */
 } slc_volume_part;
 
@@ -84,8 +89,12 @@ void slc_volume_border(slc_volume_labeller *labeller, uint32_t below);
 /* Of periodic volumes: joins components over opposite faces. labeller->spans has so many bytes. */
 size_t slc_volume_wrap_bytes(size_t width);
 void slc_volume_wrap(slc_volume_labeller *labeller);
-/* From provisional labels to numbers of components, by their first voxels. All parts were read and joined. */
-void slc_volume_number(slc_volume_labeller *labeller);
+/* From provisional labels to numbers of components, by their first voxels. All parts were read and joined:
+ * labels get their roots, of the whole volume; then, part by part, roots their numbers; then `parent` is the
+ * table of all labels' numbers. */
+void slc_volume_flatten(slc_volume_labeller *labeller);
+void slc_volume_number(slc_volume_labeller *labeller, slc_volume_part *part);
+void slc_volume_number_all(slc_volume_labeller *labeller, slc_volume_part *part);
 /* The second pass over a part: its runs get the numbers, and are written where labels are wanted. */
 void slc_volume_write(slc_volume_labeller *labeller, slc_volume_part *part);
 /* Slices [first, first + n) at out's labels; and what a layer has of them, of a volume that is labelled. */
@@ -103,6 +112,12 @@ slc_status slc_volume_sift(slc_volume_labeller *labeller, slc_error *error);
 /* Sets what a layer is but its meets: rows, which are in labeller->bits, runs, and labels. */
 void slc_volume_layer_of(const slc_volume_labeller *labeller, const slc_volume_part *part, size_t layer,
                          slc_volume_layer *to);
+
+/* Words of one bit for each voxel of a layer of bundles, row by row of its one slice, then of the other. */
+static inline size_t slc_volume_marks(const slc_volume_labeller *labeller)
+{
+    return labeller->across * labeller->across * labeller->bundles * labeller->pitch;
+}
 
 /* Row y of slice z as bits. */
 static inline uint64_t *slc_volume_bits(const slc_volume_labeller *labeller, size_t y, size_t z)

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * Both passes over a part of a volume, the borders between parts, and the numbers of components.
+ * Both passes over a part of a volume, and the borders between parts.
  */
 #include "image/image_volume_part.h"
 
@@ -12,27 +12,47 @@ static uint64_t *row_of_bundles(const slc_volume_labeller *labeller, size_t laye
     return labeller->bits + ((layer * labeller->rows + row) * bundles + 1) * labeller->pitch;
 }
 
+/* The caches' lines of a row that is read soon. */
+static void prefetch_row(const slc_volume *volume, size_t y, size_t z)
+{
+    enum { LINE = 64, AHEAD = 4, MOST = 32 };
+    if (y + AHEAD < volume->height) {
+        const char *row = slc_volume_row(volume, y + AHEAD, z);
+        const size_t bytes = slc_image_row_bytes(volume->type, volume->width);
+        for (size_t i = 0; i < bytes && i < (size_t)MOST * LINE; i += LINE) {
+            __builtin_prefetch(row + i);
+        }
+    }
+}
+
+/* Bits of row y of slice z, zeros where the volume has none. */
+static void read_row(slc_volume_labeller *labeller, size_t y, size_t z, uint64_t *bits)
+{
+    const slc_volume *volume = &labeller->volume;
+    const size_t used = (volume->width + 63) / 64;
+    if (y >= volume->height || z >= volume->depth) {
+        memset(bits, 0, labeller->pitch * sizeof *bits);
+        return;
+    }
+    prefetch_row(volume, y, z);
+    if (labeller->equal) {
+        slc_volume_find_values(labeller, y, z);
+        slc_volume_starts(labeller, y, z)[used] = 0;
+    } else {
+        slc_image_bits_row(&labeller->image_kernels, &labeller->level, slc_volume_row(volume, y, z),
+                           volume->width, false, bits);
+    }
+    bits[used] = 0; /* a row is a word longer than its voxels */
+}
+
 /* Makes bits of the slices of a layer. */
 static void read_layer(slc_volume_labeller *labeller, size_t layer)
 {
-    const slc_volume *volume = &labeller->volume;
-    const size_t used = (volume->width + 63) / 64, across = labeller->across;
-    for (size_t y = 0; y < across * labeller->bundles; y++) {
-        for (size_t z = across * layer; z < across * (layer + 1); z++) {
-            uint64_t *bits = slc_volume_bits(labeller, y, z);
-            if (y >= volume->height || z >= volume->depth) {
-                memset(bits, 0, labeller->pitch * sizeof *bits);
-                continue;
-            }
-            if (labeller->equal) {
-                uint64_t *starts = slc_volume_starts(labeller, y, z);
-                slc_volume_find_values(labeller, y, z);
-                memset(starts + used, 0, (labeller->pitch - used) * sizeof *starts);
-            } else {
-                slc_image_bits_row(&labeller->image_kernels, &labeller->level, slc_volume_row(volume, y, z),
-                                   volume->width, false, bits);
-            }
-            memset(bits + used, 0, (labeller->pitch - used) * sizeof *bits);
+    const size_t across = labeller->across;
+    for (size_t j = 0; j < labeller->bundles; j++) {
+        for (size_t row = 0; row < across * across; row++) { /* number 2 z + y */
+            read_row(labeller, across * j + (row & 1), across * layer + (row >> 1),
+                     row_of_bundles(labeller, layer, row) + j * labeller->pitch);
         }
     }
     for (size_t row = 0; row < labeller->rows; row++) { /* the bundles of zeros around */
@@ -87,101 +107,38 @@ void slc_volume_border(slc_volume_labeller *labeller, uint32_t below)
     labeller->kernels.border(&part->strip, &part->ring[1], &part->ring[0]);
 }
 
-/* ---- numbers ----------------------------------------------------------------------------------- */
-
-/* Lets every label point to its root, and counts the roots. Parents are smaller, so they are done already. */
-static uint32_t flatten(uint32_t *parent, uint32_t first, uint32_t end)
-{
-    uint32_t roots = 0;
-    for (uint32_t i = first; i < end; i++) {
-        const uint32_t root = parent[parent[i]];
-        parent[i] = root;
-        roots += root == i ? 1 : 0;
-    }
-    return roots;
-}
-
-/* Of single rows, provisional labels are in raster order themselves. */
-static uint32_t number_in_order(slc_volume_labeller *labeller, const slc_volume_part *part, uint32_t n)
-{
-    const uint32_t *parent = labeller->parent;
-    for (uint32_t i = part->layer_fresh[0]; i < part->layer_fresh[part->n_layers]; i++) {
-        n += parent[i] == i ? 1 : 0;
-        labeller->numbers[i] = n;
-    }
-    return n;
-}
-
-/* Of bundles they are not: in each layer with roots, rows are gone through until all roots have numbers. */
-static uint32_t number_layer(slc_volume_labeller *labeller, slc_volume_part *part, size_t i, uint32_t roots,
-                             uint32_t n)
-{
-    const uint32_t first = part->layer_fresh[i], end = n + roots;
-    slc_volume_layer *layer = &part->ring[0];
-    if (roots == 0) {
-        return n;
-    }
-    memset(labeller->numbers + first, 0, (part->layer_fresh[i + 1] - first) * sizeof *labeller->numbers);
-    slc_volume_layer_of(labeller, part, part->first_layer + i, layer);
-    labeller->kernels.relabel(labeller->parent, layer->labels, layer->n_runs);
-    for (size_t z = 0; z < labeller->across; z++) {
-        for (size_t y = 0; y < labeller->across * labeller->bundles && n < end; y++) {
-            n = labeller->kernels.number(&part->strip, layer, y / labeller->across,
-                                         labeller->across * z + y % labeller->across, first,
-                                         labeller->numbers, n);
-        }
-    }
-    return n;
-}
-
-void slc_volume_number(slc_volume_labeller *labeller)
-{
-    uint32_t *numbers = labeller->numbers, n = 0;
-    const uint32_t *parent = labeller->parent;
-    for (uint32_t p = 0; p < labeller->n_parts; p++) {
-        slc_volume_part *part = &labeller->parts[p];
-        for (size_t i = 0; i < part->n_layers; i++) {
-            const uint32_t roots = flatten(labeller->parent, part->layer_fresh[i], part->layer_fresh[i + 1]);
-            n = labeller->across > 1 ? number_layer(labeller, part, i, roots, n) : n;
-        }
-        n = labeller->across == 1 ? number_in_order(labeller, part, n) : n;
-        for (uint32_t i = part->layer_fresh[0]; i < part->layer_fresh[part->n_layers]; i++) {
-            numbers[i] = numbers[parent[i]];
-        }
-    }
-    labeller->n_labels = n;
-}
-
 /* ---- the second pass --------------------------------------------------------------------------- */
 
 /* Labels of more bytes are written past the caches. */
 enum { FAR_BYTES = 1 << 23 };
 
-/* Writes bundle j of a layer, whose first run has the first of the labels; returns how many runs it has. */
-static size_t write_bundle(const slc_volume_labeller *labeller, const slc_volume_window *to, size_t layer,
-                           size_t j, const uint32_t *labels)
-{
-    const uint64_t *rows[SLC_VOLUME_ROWS];
-    uint32_t *out[SLC_VOLUME_ROWS];
-    for (size_t i = 0; i < labeller->across * labeller->across; i++) {
-        const size_t y = labeller->across * j + i % labeller->across;
-        const size_t z = labeller->across * layer + i / labeller->across;
-        const bool is = y < labeller->volume.height && z >= to->first && z - to->first < to->n;
-        char *at = (char *)to->labels + (is ? (ptrdiff_t)(z - to->first) * to->slice_stride : 0);
-        rows[i] = slc_volume_bits(labeller, y, z);
-        out[i] = is ? (uint32_t *)(void *)(at + (ptrdiff_t)y * to->stride) : NULL;
-    }
-    if (labeller->equal) {
-        rows[1] = slc_volume_starts(labeller, j, layer);
-    }
-    return labeller->kernels.write(rows, labeller->rows, labels, labeller->volume.width, out, to->far);
-}
-
 static void write_layer(const slc_volume_labeller *labeller, const slc_volume_window *to, size_t layer,
                         const uint32_t *labels)
 {
+    const size_t across = labeller->across, n_rows = across * across;
+    const uint64_t *rows[SLC_VOLUME_ROWS];
+    char *slices[2];
+    for (size_t row = 0; row < labeller->rows;
+         row++) { /* number 2 z + y; of equal values the starts are last */
+        rows[row] = row_of_bundles(labeller, layer, row);
+    }
+    for (size_t i = 0; i < across; i++) {
+        const size_t z = across * layer + i - to->first;
+        const bool is = across * layer + i >= to->first && z < to->n;
+        slices[i] = is ? (char *)to->labels + (ptrdiff_t)z * to->slice_stride : NULL;
+    }
     for (size_t j = 0; j < labeller->bundles; j++) {
-        labels += write_bundle(labeller, to, layer, j, labels);
+        uint32_t *out[SLC_VOLUME_ROWS];
+        for (size_t row = 0; row < n_rows; row++) {
+            const size_t y = across * j + (row & 1);
+            char *slice = slices[row >> 1];
+            const bool is = slice != NULL && y < labeller->volume.height;
+            out[row] = is ? (uint32_t *)(void *)(slice + (ptrdiff_t)y * to->stride) : NULL;
+        }
+        labels += labeller->kernels.write(rows, labeller->rows, labels, labeller->volume.width, out, to->far);
+        for (size_t row = 0; row < labeller->rows; row++) {
+            rows[row] += labeller->pitch;
+        }
     }
 }
 
@@ -197,7 +154,7 @@ void slc_volume_write(slc_volume_labeller *labeller, slc_volume_part *part)
     const slc_volume_window whole = slc_volume_window_of(labeller, labeller->out, 0, labeller->volume.depth);
     for (size_t i = 0; i < part->n_layers; i++) {
         uint32_t *labels = part->runs + part->run_at[i];
-        labeller->kernels.relabel(labeller->numbers, labels, part->run_at[i + 1] - part->run_at[i]);
+        labeller->kernels.relabel(labeller->parent, labels, part->run_at[i + 1] - part->run_at[i]);
         if (whole.labels != NULL) {
             write_layer(labeller, &whole, part->first_layer + i, labels);
         }
