@@ -25,12 +25,17 @@ static bool has(const slc_volume_layer *layer, size_t r, size_t x)
 static void check_width(const slc_volume_kernels *kernels, size_t width, size_t n_rows, size_t missing,
                         uint64_t *seed)
 {
-    static uint64_t rows[SLC_VOLUME_ROWS][PITCH + 1], all[PITCH + 1], starts[PITCH];
+    enum { ROOM = 8 }; /* words that are read and written at once */
+    static uint64_t rows[SLC_VOLUME_ROWS][PITCH + 1 + ROOM], all[PITCH + 1], starts[PITCH];
+    static uint64_t faces[SLC_VOLUME_FACES][PITCH + ROOM];
     static uint32_t ranks[PITCH + 1], labels[WIDTH + 2 * SPARE];
     const uint64_t *read[SLC_VOLUME_ROWS];
     uint32_t *out[SLC_VOLUME_ROWS], percent = random_below(seed, 101);
     slc_volume_layer layer = {.all = all + 1, .starts = starts, .ranks = ranks};
     memset(rows, 0, sizeof rows);
+    for (size_t i = 0; i < SLC_VOLUME_FACES; i++) {
+        layer.faces[i] = faces[i];
+    }
     for (size_t r = 0; r < SLC_VOLUME_ROWS; r++) {
         layer.rows[r] = rows[r] + 1;
         read[r] = rows[r] + 1;

@@ -203,6 +203,9 @@ static void find_edges(slc_volume_strip *strip, const slc_volume_layer *layer, c
     set_faces(&p, layer, other, neighbour, bundles);
     p.other += shift;
     meet_of[side][some_known ? set_known(strip, layer, before, neighbour, &p) : KNOWN_NONE](&p);
+    if (neighbour == SLC_VOLUME_ABOVE) { /* above the first bundle is none, but another layer's end */
+        memset(p.edges, 0, strip->pitch * sizeof *p.edges);
+    }
 }
 
 static const uint8_t order[SLC_VOLUME_NEIGHBOURS] = {SLC_VOLUME_BEFORE, SLC_VOLUME_BEFORE_DOWN,
