@@ -8,6 +8,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const float kick_z_mm = 1780.0f;    /* the middle of the field before the UT */
 static const float plane_reach_mm = 10.0f; /* of the staggered staves of a layer, in z */
@@ -134,6 +135,8 @@ void slc_hlt1_upstream_run(slc_hlt1_upstream_search *search, const slc_hlt1_upst
     slc_hlt1_upstream_work *work = &search->work;
     uint32_t n = 0, looked = 0, t = 0;
     bool crowded = false, more = true;
+    memcpy(work->dxdy, slc_ut_dxdy, sizeof work->dxdy);
+    memcpy(work->plane_z, slc_hlt1_ut_z_mm, sizeof work->plane_z);
     search->kernels->index(event, work);
     while (t < event->n_velo && more) {
         t = take_lines(event, t, &work->lines);

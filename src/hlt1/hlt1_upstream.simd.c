@@ -80,8 +80,8 @@ static void place_windows(const slc_hlt1_upstream_config *config, const slc_hlt1
         for (uint32_t k = 0; k < LAYERS; k++) {
             const u32v at = u32v_add(u32v_shl(u32v_from_i32(row), 2), u32v_set(k));
             const f32v norm = f32v_gather_masked(event->geometry->deflection->window, at, some, f(1.0f));
-            const f32v most = DIV(tolerance, norm), dxdy = f(slc_ut_dxdy[k]);
-            const f32v dz = SUB(f(slc_hlt1_ut_z_mm[k]), f32v_load(l->z + t));
+            const f32v most = DIV(tolerance, norm), dxdy = f(w->dxdy[k]);
+            const f32v dz = SUB(f(w->plane_z[k]), f32v_load(l->z + t));
             const f32v y = ADD(f32v_load(l->y + t), MUL(ty, dz));
             const f32v centre = SUB(ADD(f32v_load(l->x + t), MUL(tx, dz)), MUL(dxdy, y));
             const f32v reach = ADD(most, MUL(f(plane_reach_mm), f32v_abs(SUB(tx, MUL(dxdy, ty)))));
@@ -102,7 +102,7 @@ static inline uint32_t look(const slc_hlt1_event *event, upstream_work *w, size_
 {
     const slc_hlt1_upstream_lines *l = &w->lines;
     const f32v lx = f(l->x[t]), ly = f(l->y[t]), lz = f(l->z[t]), tx = f(l->tx[t]), ty = f(l->ty[t]);
-    const f32v dxdy = f(slc_ut_dxdy[k]), norm = f(w->norm[k][t]), most = f(w->most[k][t]);
+    const f32v dxdy = f(w->dxdy[k]), norm = f(w->norm[k][t]), most = f(w->most[k][t]);
     const uint32_t from = event->ut_begin[k], end = from + w->end[k][t];
     uint32_t count = 0;
     for (uint32_t i = from + w->begin[k][t]; i < end && count <= WINDOW; i += (uint32_t)SIMD_LANES) {
@@ -329,7 +329,7 @@ static inline void fit_vector(const slc_hlt1_event *event, upstream_work *w, siz
     f32v r0 = f(0), r1 = f(0), r2 = f(0);
     for (size_t k = 0; k < LAYERS; k++) {
         (void)take(event, w, k, u32v_gather(w->best_hit[k], line));
-        const f32v r = f32v_load(w->r[k]), weight = f32v_load(w->weight[k]), t = f(slc_ut_dxdy[k]);
+        const f32v r = f32v_load(w->r[k]), weight = f32v_load(w->weight[k]), t = f(w->dxdy[k]);
         const f32v dz = MUL(f(1e-3f), f32v_load(w->dz[k]));
         m0 = ADD(m0, weight);
         m1 = ADD(m1, MUL(weight, dz));
@@ -353,7 +353,7 @@ static inline void fit_vector(const slc_hlt1_event *event, upstream_work *w, siz
     f32v chi2 = MUL(MUL(wk, off), off);
     for (size_t k = 0; k < LAYERS; k++) {
         const f32v along = ADD(p0, MUL(MUL(p1, f(1e-3f)), f32v_load(w->dz[k])));
-        const f32v d = SUB(f32v_load(w->r[k]), ADD(along, MUL(p2, f(slc_ut_dxdy[k]))));
+        const f32v d = SUB(f32v_load(w->r[k]), ADD(along, MUL(p2, f(w->dxdy[k]))));
         chi2 = ADD(chi2, MUL(MUL(f32v_load(w->weight[k]), d), d));
     }
     const f32v ut_tx = ADD(tx, MUL(f(1e-3f), p1));

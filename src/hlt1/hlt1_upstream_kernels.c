@@ -10,6 +10,7 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 #define DECLARE(target, TARGET) extern const slc_hlt1_upstream_kernels slc_hlt1_upstream_kernels_##target;
 SIMD_FOR_EACH(DECLARE)
@@ -115,6 +116,8 @@ static void upstream_run(void *memory, slc_simd_target target)
 {
     upstream_scratch *s = memory;
     const slc_hlt1_upstream_kernels *kernels = slc_hlt1_upstream_kernels_of(target);
+    memcpy(s->work.dxdy, slc_ut_dxdy, sizeof s->work.dxdy);
+    memcpy(s->work.plane_z, slc_hlt1_ut_z_mm, sizeof s->work.plane_z);
     kernels->index(&s->event, &s->work);
     kernels->search(&s->config, &s->event, &s->work);
 }

@@ -39,6 +39,8 @@ typedef struct slc_hlt1_upstream_found {
 } slc_hlt1_upstream_found;
 
 typedef struct slc_hlt1_upstream_work {
+    /* slc_ut_dxdy and slc_hlt1_ut_z_mm: set by who calls, as objects of kernels need no others. */
+    float dxdy[SLC_UT_LAYERS], plane_z[SLC_UT_LAYERS];
     uint32_t upto[SLC_UT_LAYERS][SLC_HLT1_UPSTREAM_BUCKETS]; /* hits of the layer in buckets up to this one */
     slc_hlt1_upstream_lines lines;
     slc_hlt1_upstream_found found;
