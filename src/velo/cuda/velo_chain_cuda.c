@@ -26,7 +26,7 @@ typedef slc_velo_cuda_carver carver;
 /* What launches depend on besides the job. */
 typedef struct shape {
     slc_velo_cuda_pass first, second;
-    bool words, pick_up, fit, vertices;
+    bool words, hits, pick_up, fit, vertices;
 } shape;
 
 struct slc_velo_cuda {
@@ -236,6 +236,7 @@ static void set_shape(shape *to, const slc_velo_cuda_config *config, bool words)
                                       .max_3hits = track->second_3hits_mm2,
                                       .second = 1};
     to->words = words;
+    to->hits = words && (config->wanted & SLC_VELO_WANT_HITS) != 0;
     to->pick_up = track->pickup_mm2 > 0;
     to->vertices = (config->wanted & SLC_VELO_WANT_PRIMARIES) != 0;
     to->fit = to->vertices || (config->wanted & (SLC_VELO_WANT_BEAM | SLC_VELO_WANT_END)) != 0;
@@ -350,6 +351,7 @@ static slc_status launch(slc_velo_cuda *engine, bool timed, slc_error *error)
                    : l.status;
     mark(&l, SLC_VELO_CUDA_PART_CLUSTERS);
     run_stage(&l, s->words, slc_velo_cuda_clusters);
+    run_stage(&l, s->hits, slc_velo_cuda_hits);
     mark(&l, SLC_VELO_CUDA_PART_LAYERS);
     run_stage(&l, true, slc_velo_cuda_layers);
     mark(&l, SLC_VELO_CUDA_PART_FIRST);
@@ -478,7 +480,7 @@ static void bring_columns(columns_back *b, const slc_velo_cuda *engine, uint32_t
 {
     const slc_velo_cuda_job *job = &engine->job;
     const size_t hits = out->n_hits, tracks = out->n_tracks;
-    if (engine->shape.words && (wanted & SLC_VELO_WANT_HITS) != 0) {
+    if (engine->shape.hits) {
         BRING(b, out->x, job->x, hits);
         BRING(b, out->y, job->y, hits);
         BRING(b, out->z, job->z, hits);
@@ -538,6 +540,7 @@ slc_status slc_velo_cuda_run(slc_velo_cuda *engine, const slc_velo_cuda_config *
     status = status == SLC_OK ? slc_cuda_pinned_reserve(engine->stream, &engine->head_host, measured.bytes,
                                                         "the VELO's offsets", error)
                               : status;
+    engine->job.from_words = words;
     set_settings(&engine->job, config->track);
     set_fit(&engine->job.fit, config->fit);
     set_vertex(&engine->job.vertex, config->vertex);

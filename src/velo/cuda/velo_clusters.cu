@@ -17,15 +17,20 @@ enum {
     KEY_AT = 9, /* of a node: key, hint, pattern */
     HINT = 1 << 8,
     PATTERN = 0xff,
-    KEY_COLUMN = 66,
-    SENSOR_KEYS = 1 << 15,
-    FARTHEST = KEY_COLUMN + 1,
+    COLUMN_AT = 7, /* of a key: sensor, column, row */
+    SENSOR_AT = 16,
+    ONE_COLUMN = 1 << COLUMN_AT,
+    FARTHEST = ONE_COLUMN + 1,
+    PLACE_BITS = 9,    /* of the number that a word is sorted by: sensor, address, place */
     ROW_BITS = 20,     /* of a node's sums: pixels above those of rows */
     SORTED_MOST = 1024 /* words of a sensor: the work grows with the square */
 };
+static_assert((int)NODES <= 1 << PLACE_BITS && NODES % 4 == 0, "places in a module");
 
+/* What words are sorted by becomes nodes; words as they come become sums, and those that are sorted, too. */
 struct nodes_of_module {
-    uint32_t node[NODES], parent[NODES], pixels_rows[NODES], columns[NODES];
+    alignas(16) uint32_t node[NODES];
+    uint32_t parent[NODES], pixels_rows[NODES], columns[NODES];
 };
 
 /* The lowest run of hit rows of a pattern: velo_cluster.c. */
@@ -34,17 +39,6 @@ __device__ __forceinline__ uint32_t lower_part(uint32_t pattern)
     uint32_t rows = (pattern | pattern >> 4) & 0xfU;
     rows &= ~(rows + (rows & (0U - rows)));
     return pattern & (rows | rows << 4);
-}
-
-__device__ __forceinline__ void put_node(nodes_of_module &s, uint32_t at, uint32_t key, uint32_t hint,
-                                         uint32_t part, uint32_t word)
-{
-    const uint32_t column = word >> 14 & 0x1ffU, row = word >> 8 & 0x3fU, n = (uint32_t)__popc(part);
-    s.node[at] = key << KEY_AT | hint | part;
-    s.parent[at] = at;
-    s.columns[at] = 2 * column * n + (uint32_t)__popc(part & 0xf0U);
-    s.pixels_rows[at] = n << ROW_BITS |
-                        (4 * row * n + (uint32_t)__popc(part & 0xaaU) + 2 * (uint32_t)__popc(part & 0xccU));
 }
 
 /* The place of a word among those of its sensor, which come in any order: of equal ones the first is first.
@@ -89,60 +83,74 @@ __device__ __forceinline__ bool are_few(const spans &s)
     return few;
 }
 
-/* A module's words, sorted by address: where they are, or in `room`, where the detector did not send them so.
- */
-__device__ __forceinline__ const uint32_t *sorted_words(const uint32_t *words, const spans &of,
-                                                        uint32_t *room)
+/* A module's n words in shared memory, sorted by sensor and address, of equal ones as they come. */
+__device__ __forceinline__ const uint32_t *take_words(nodes_of_module &s, const uint32_t *words,
+                                                      const spans &of, uint32_t n)
 {
     bool sorted = true;
-    for (uint32_t i = of.at[0] + velo_lane(); i < of.at[4]; i += 32) {
-        const bool follows = i > begin_of(of, sensor_of(of, i));
-        sorted = sorted && (!follows || (words[i - 1] & ADDRESS) <= (words[i] & ADDRESS));
+    uint32_t last = 0;
+#pragma unroll 1
+    for (uint32_t base = 0; base < n; base += 32) {
+        const uint32_t i = base + velo_lane(), at = of.at[0] + i;
+        const uint32_t word = i < n ? words[at] : 0;
+        const uint32_t number = sensor_of(of, at) << 24 | (word & ADDRESS) << 1 | i;
+        const uint32_t before = __shfl_up_sync(velo_all_lanes, number, 1);
+        sorted = sorted && (i >= n || (velo_lane() > 0 ? before : last) <= number);
+        last = __shfl_sync(velo_all_lanes, number, 31);
+        if (i < n) {
+            s.node[i] = number;
+            s.pixels_rows[i] = word;
+        }
     }
-    if (__all_sync(velo_all_lanes, sorted) || !are_few(of)) {
-        return words;
+    if (__all_sync(velo_all_lanes, sorted)) {
+        __syncwarp();
+        return s.pixels_rows;
     }
-    for (uint32_t i = of.at[0] + velo_lane(); i < of.at[4]; i += 32) {
-        const uint32_t k = sensor_of(of, i);
-        room[rank_of(words, begin_of(of, k), begin_of(of, k + 1), i, ADDRESS) - of.at[0]] = words[i];
+    velo_pad_numbers(s.node, n);
+#pragma unroll 1
+    for (uint32_t i = velo_lane(); i < n; i += 32) {
+        const uint32_t k = sensor_of(of, of.at[0] + i);
+        const uint32_t begin = begin_of(of, k) - of.at[0], end = begin_of(of, k + 1) - of.at[0];
+        s.columns[velo_rank_in<false>(s.node, begin, end, i)] = s.pixels_rows[i];
     }
     __syncwarp();
-    return room - of.at[0];
+    return s.columns;
 }
 
-/* The nodes of a module's words; NODES + 1 where the words are not as they should be. */
+/* The nodes of a module's n sorted words; NODES + 1 where the words are not as they should be. */
 __device__ __forceinline__ uint32_t place_nodes(nodes_of_module &s, const uint32_t *words, const spans &of,
-                                                uint32_t *isolated)
+                                                uint32_t n_words, uint32_t *isolated)
 {
-    const uint32_t first = of.at[0], end = of.at[4];
-    uint32_t n = 0;
+    uint32_t n = 0, last = ~0U;
     *isolated = 0;
-    for (uint32_t base = first; base < end; base += 32) {
+#pragma unroll 1
+    for (uint32_t base = 0; base < n_words; base += 32) {
         const uint32_t i = base + velo_lane();
-        const bool valid = i < end;
+        const bool valid = i < n_words;
         const uint32_t word = valid ? words[i] : 0;
-        const uint32_t sensor = sensor_of(of, i);
-        const bool follows = valid && i > begin_of(of, sensor);
-        const uint32_t address = word >> 8 & 0x7fffU, before = follows ? words[i - 1] >> 8 & 0x7fffU : 0;
         const uint32_t column = word >> 14 & 0x1ffU, row = word >> 8 & 0x3fU;
+        const uint32_t key = sensor_of(of, of.at[0] + i) << SENSOR_AT | column << COLUMN_AT | row;
         const uint32_t pattern = word & PATTERN, lower = lower_part(pattern), upper = pattern & ~lower;
+        const uint32_t before = __shfl_up_sync(velo_all_lanes, key, 1);
         const bool bad = valid && (pattern == 0 || column >= SLC_VELO_SUPERPIXEL_COLUMNS ||
-                                   (follows && before >= address));
+                                   key == (velo_lane() > 0 ? before : last));
         const uint32_t here = __ballot_sync(velo_all_lanes, valid);
         const uint32_t two = __ballot_sync(velo_all_lanes, valid && upper != 0);
         const uint32_t more = (uint32_t)(__popc(here) + __popc(two));
         if (__any_sync(velo_all_lanes, bad) || n + more > NODES) {
             return NODES + 1;
         }
+        last = __shfl_sync(velo_all_lanes, key, 31);
         *isolated += (uint32_t)__popc(__ballot_sync(velo_all_lanes, word >> 31 != 0));
         if (valid) {
             const uint32_t below = velo_lanes_below();
             const uint32_t at = n + (uint32_t)(__popc(here & below) + __popc(two & below));
-            const uint32_t key = sensor * SENSOR_KEYS + KEY_COLUMN * column + row;
-            const uint32_t hint = word >> 31 != 0 ? HINT : 0;
-            put_node(s, at, key, hint, lower, word);
+            const uint32_t node = key << KEY_AT | (word >> 31 != 0 ? HINT : 0);
+            s.node[at] = node | lower;
+            s.parent[at] = at;
             if (upper != 0) {
-                put_node(s, at + 1, key, hint, upper, word);
+                s.node[at + 1] = node | upper;
+                s.parent[at + 1] = at + 1;
             }
         }
         n += more;
@@ -176,53 +184,92 @@ __device__ __forceinline__ void unite(uint32_t *parent, uint32_t a, uint32_t b)
     }
 }
 
-/* Do parts touch whose keys differ by `apart`? `here` is the later one. */
+/* Do parts touch whose keys differ by `apart`, 1 or that of a neighbour in the column before? `here` is the
+ * later one. Pixels of the right column of `there` lie in a frame of twelve rows, the middle four of which
+ * are those of `here`. */
 __device__ __forceinline__ bool touch(uint32_t apart, uint32_t here, uint32_t there)
 {
     if (apart == 1) {
         return (here & 0x11U) != 0 && (there & 0x88U) != 0;
     }
-    if (apart == KEY_COLUMN + 1) {
-        return (here & 0x01U) != 0 && (there & 0x80U) != 0;
-    }
-    if (apart == KEY_COLUMN - 1) {
-        return (here & 0x08U) != 0 && (there & 0x10U) != 0;
-    }
-    const uint32_t left = there >> 4 & 0xfU, right = here & 0xfU;
-    return ((left | left << 1 | left >> 1) & right) != 0;
+    const uint32_t frame = (there >> 4 & 0xfU) << 4 * (FARTHEST - apart);
+    return ((frame | frame << 1 | frame >> 1) >> 4 & here & 0xfU) != 0;
 }
 
-/* Links the nodes. False where a super-pixel that is hinted to be alone is not. */
+/* What the pixels of a part come to: a node by itself. */
+__device__ __forceinline__ void set_sums(nodes_of_module &s, uint32_t i, uint32_t node)
+{
+    const uint32_t key = node >> KEY_AT, part = node & PATTERN, n = (uint32_t)__popc(part);
+    const uint32_t column = key >> COLUMN_AT & 0x1ffU, row = key & (ONE_COLUMN - 1);
+    s.columns[i] = 2 * column * n + (uint32_t)__popc(part & 0xf0U);
+    s.pixels_rows[i] = n << ROW_BITS |
+                       (4 * row * n + (uint32_t)__popc(part & 0xaaU) + 2 * (uint32_t)__popc(part & 0xccU));
+}
+
+/* Links the nodes to those before them that they touch: first each to one, which needs no agreement, then the
+ * few that touch several. False where a super-pixel that is hinted to be alone is not. */
 __device__ __forceinline__ bool link_nodes(nodes_of_module &s, uint32_t n)
 {
     bool sound = true;
-    for (uint32_t i = velo_lane(); i < n; i += 32) {
-        const uint32_t node = s.node[i], key = node >> KEY_AT;
-        for (uint32_t j = i; j-- > 0;) {
+#pragma unroll 1
+    for (uint32_t base = 0; base < n; base += 32) {
+        const uint32_t i = base + velo_lane();
+        const uint32_t node = i < n ? s.node[i] : 0, key = node >> KEY_AT;
+        unsigned long long touched = 0; /* how far before: eight parts at most, of eight bits */
+#pragma unroll 1
+        for (uint32_t j = i < n ? i : 0; j-- > 0;) {
             const uint32_t other = s.node[j], apart = key - (other >> KEY_AT);
             if (apart > FARTHEST) {
                 break;
             }
-            if (apart == 1 || apart >= KEY_COLUMN - 1) {
+            if (apart == 1 || apart >= ONE_COLUMN - 1) {
                 sound = sound && ((node | other) & HINT) == 0;
-                if (touch(apart, node & PATTERN, other & PATTERN)) {
-                    unite(s.parent, i, j);
-                }
+                touched = touch(apart, node, other) ? touched << 8 | (i - j) : touched;
             }
         }
+        __syncwarp();
+        if (i < n) {
+            set_sums(s, i, node);
+        }
+        if (touched != 0) {
+            s.parent[i] = i - (uint32_t)(touched & 0xffU);
+        }
+        __syncwarp();
+#pragma unroll 1
+        for (touched >>= 8; touched != 0; touched >>= 8) {
+            unite(s.parent, i, i - (uint32_t)(touched & 0xffU));
+        }
+        __syncwarp();
     }
-    __syncwarp();
     return __all_sync(velo_all_lanes, sound);
+}
+
+/* A sum of n numbers, as what it comes to for each and what is left over: sums and n are below 2^22, and
+ * quotients below 2^10, so that what is rounded off is less than a step. */
+__device__ __forceinline__ uint32_t share_of(uint32_t sum, uint32_t n, float one_nth, uint32_t *rest)
+{
+    const uint32_t low = (uint32_t)((float)sum * one_nth), left = sum - low * n;
+    const bool one_less = left >= 0x80000000U, one_more = !one_less && left >= n;
+    *rest = one_less ? left + n : one_more ? left - n : left;
+    return one_less ? low - 1 : one_more ? low + 1 : low;
 }
 
 __device__ __forceinline__ void put_hit(const slc_velo_cuda_job &job, uint32_t at, uint32_t sensor,
                                         uint32_t n, uint32_t columns, uint32_t rows)
 {
-    const uint32_t column = columns / n, row = rows / n;
-    slc_velo_geometry_position(job.geometry, sensor, column, (float)(columns % n) / (float)n, row,
-                               (float)(rows % n) / (float)n, &job.raw_x[at], &job.raw_y[at], &job.raw_z[at]);
+    const float one_nth = 1.0F / (float)n;
+    uint32_t column_rest, row_rest;
+    const uint32_t column = share_of(columns, n, one_nth, &column_rest);
+    const uint32_t row = share_of(rows, n, one_nth, &row_rest);
+    slc_velo_cuda_hit hit;
+    /* Not of nothing, for which a division takes long. */
+    const float column_part = (float)max(column_rest, 1U) / (float)n;
+    const float row_part = (float)max(row_rest, 1U) / (float)n;
+    slc_velo_geometry_position(job.geometry, sensor, column, column_rest > 0 ? column_part : 0, row,
+                               row_rest > 0 ? row_part : 0, &hit.x, &hit.y, &hit.z);
+    hit.key = (int32_t)n;
+    job.raw[at] = hit;
     job.raw_channel[at] = 2U << 28 | sensor << 18 | column << 8 | row;
-    job.raw_pixels[at] = n;
 }
 
 /* The hits of the nodes, in the order of the roots; returns how many, and their pixels. */
@@ -245,7 +292,7 @@ __device__ __forceinline__ uint32_t emit(const slc_velo_cuda_job &job, nodes_of_
         const uint32_t bits = __ballot_sync(velo_all_lanes, root);
         if (root) {
             const uint32_t count = s.pixels_rows[i] >> ROW_BITS;
-            const uint32_t sensor = 4 * module + (s.node[i] >> KEY_AT) / SENSOR_KEYS;
+            const uint32_t sensor = 4 * module + (s.node[i] >> (KEY_AT + SENSOR_AT));
             put_hit(job, to + hits + (uint32_t)__popc(bits & velo_lanes_below()), sensor, count, s.columns[i],
                     s.pixels_rows[i] & ((1U << ROW_BITS) - 1));
             *pixels += count;
@@ -256,12 +303,21 @@ __device__ __forceinline__ uint32_t emit(const slc_velo_cuda_job &job, nodes_of_
 }
 
 /* Clusters of FPGAs, which are hits. False where one is beyond the sensor. */
-__device__ __forceinline__ bool take_centroids(const slc_velo_cuda_job &job, const spans &of, uint32_t module,
-                                               uint32_t bits, uint32_t to)
+__device__ __forceinline__ bool take_centroids(const slc_velo_cuda_job &job, nodes_of_module &s,
+                                               const spans &of, uint32_t module, uint32_t bits, uint32_t to)
 {
     const uint32_t column_at = 2 * bits + 8, used = (1U << (column_at + 10)) - 1;
     const float part = 1.0F / (float)(1U << bits);
+    const uint32_t n = of.at[4] - of.at[0];
     bool sound = are_few(of);
+    if (n <= NODES) {
+#pragma unroll 1
+        for (uint32_t i = velo_lane(); i < n; i += 32) {
+            s.node[i] = sensor_of(of, of.at[0] + i) << (column_at + 10) | (job.words[of.at[0] + i] & used);
+        }
+        velo_pad_numbers(s.node, n);
+    }
+#pragma unroll 1
     for (uint32_t i = of.at[0] + velo_lane(); i < of.at[4] && sound; i += 32) {
         const uint32_t k = sensor_of(of, i), word = job.words[i] & used, sensor = 4 * module + k;
         const uint32_t row_parts = word & ((1U << bits) - 1), row = word >> bits & 0xffU;
@@ -271,12 +327,17 @@ __device__ __forceinline__ bool take_centroids(const slc_velo_cuda_job &job, con
             sound = false;
             continue;
         }
-        const uint32_t at = to + rank_of(job.words, begin_of(of, k), begin_of(of, k + 1), i, used) - of.at[0];
+        const uint32_t begin = begin_of(of, k), end = begin_of(of, k + 1), first = of.at[0];
+        const uint32_t at = to + (n <= NODES
+                                      ? velo_rank_in<true>(s.node, begin - first, end - first, i - first)
+                                      : rank_of(job.words, begin, end, i, used) - first);
         const uint32_t fractions = (uint32_t)(column_parts > 0) << 27 | (uint32_t)(row_parts > 0) << 26;
+        slc_velo_cuda_hit hit;
         slc_velo_geometry_position(job.geometry, sensor, column, (float)column_parts * part, row,
-                                   (float)row_parts * part, &job.raw_x[at], &job.raw_y[at], &job.raw_z[at]);
+                                   (float)row_parts * part, &hit.x, &hit.y, &hit.z);
+        hit.key = 0;
+        job.raw[at] = hit;
         job.raw_channel[at] = 2U << 28 | fractions | sensor << 18 | column << 8 | row;
-        job.raw_pixels[at] = 0;
     }
     return __all_sync(velo_all_lanes, sound);
 }
@@ -287,16 +348,19 @@ __device__ __forceinline__ void cluster_module(const slc_velo_cuda_job &job, nod
     const uint32_t *begin = job.sensor_begin + (size_t)event * SLC_VELO_SENSORS + 4 * (size_t)module;
     const spans of = {{begin[0], begin[1], begin[2], begin[3], begin[4]}};
     const uint32_t kind = job.kind[event], to = 2 * of.at[0];
+    const uint32_t n_words = of.at[4] - of.at[0];
     uint32_t hits = 0, pixels = 0, isolated = 0;
     bool sound = true;
     if (kind == SLC_VELO_CUDA_SUPERPIXELS) {
-        const uint32_t *words = sorted_words(job.words, of, job.raw_pixels + to);
-        const uint32_t n = place_nodes(s, words, of, &isolated);
+        uint32_t n = NODES + 1;
+        if (n_words <= NODES) {
+            n = place_nodes(s, take_words(s, job.words, of, n_words), of, n_words, &isolated);
+        }
         sound = n <= NODES && link_nodes(s, n);
         hits = sound ? emit(job, s, n, module, to, &pixels) : 0;
     } else if (kind != SLC_VELO_CUDA_LEFT) {
-        sound = take_centroids(job, of, module, kind == SLC_VELO_CUDA_EIGHTHS ? 3 : 2, to);
-        hits = sound ? of.at[4] - of.at[0] : 0;
+        sound = take_centroids(job, s, of, module, kind == SLC_VELO_CUDA_EIGHTHS ? 3 : 2, to);
+        hits = sound ? n_words : 0;
     }
     (void)velo_sum_before(pixels, &pixels);
     if (velo_lane() == 0) {
@@ -330,7 +394,7 @@ __device__ __forceinline__ uint32_t hits_before(const uint32_t *of_modules, uint
     return all;
 }
 
-/* Clusters move together: a warp a module. */
+/* Hits as columns without gaps: a warp a module. */
 __global__ void __launch_bounds__(32 * WARPS) gather_hits(const slc_velo_cuda_job job)
 {
     const uint32_t n_all = job.head->n_events * SLC_VELO_MODULES;
@@ -340,11 +404,12 @@ __global__ void __launch_bounds__(32 * WARPS) gather_hits(const slc_velo_cuda_jo
         const uint32_t n = job.hit_offset[e + 1] == first ? 0 : job.module_hits[i];
         const uint32_t to = first + hits_before(job.module_hits + (i - m), m);
         for (uint32_t k = velo_lane(); k < n; k += 32) {
-            job.x[to + k] = job.raw_x[from + k];
-            job.y[to + k] = job.raw_y[from + k];
-            job.z[to + k] = job.raw_z[from + k];
+            const slc_velo_cuda_hit hit = job.raw[from + k];
+            job.x[to + k] = hit.x;
+            job.y[to + k] = hit.y;
+            job.z[to + k] = hit.z;
+            job.n_pixels[to + k] = (uint32_t)hit.key;
             job.channel[to + k] = job.raw_channel[from + k];
-            job.n_pixels[to + k] = job.raw_pixels[from + k];
             job.module[to + k] = (uint8_t)m;
         }
     }
@@ -354,12 +419,14 @@ __global__ void __launch_bounds__(32 * WARPS) gather_hits(const slc_velo_cuda_jo
 slc_status slc_velo_cuda_clusters(const slc_velo_cuda_job *job, uint32_t multiprocessors,
                                   struct CUstream_st *stream, slc_error *error)
 {
-    SLC_LAUNCH(find_clusters, 7 * multiprocessors, 32 * WARPS, 0, stream, *job);
-    slc_status status = slc_cuda_check(cudaGetLastError(), "finding the VELO's clusters", error);
-    status = status == SLC_OK ? slc_velo_cuda_offsets(job, SLC_VELO_CUDA_OF_HITS, stream, error) : status;
-    if (status == SLC_OK) {
-        SLC_LAUNCH(gather_hits, 16 * multiprocessors, 32 * WARPS, 0, stream, *job);
-        status = slc_cuda_check(cudaGetLastError(), "gathering the VELO's hits", error);
-    }
-    return status;
+    SLC_LAUNCH(find_clusters, 9 * multiprocessors, 32 * WARPS, 0, stream, *job);
+    const slc_status status = slc_cuda_check(cudaGetLastError(), "finding the VELO's clusters", error);
+    return status == SLC_OK ? slc_velo_cuda_offsets(job, SLC_VELO_CUDA_OF_HITS, stream, error) : status;
+}
+
+slc_status slc_velo_cuda_hits(const slc_velo_cuda_job *job, uint32_t multiprocessors,
+                              struct CUstream_st *stream, slc_error *error)
+{
+    SLC_LAUNCH(gather_hits, 16 * multiprocessors, 32 * WARPS, 0, stream, *job);
+    return slc_cuda_check(cudaGetLastError(), "gathering the VELO's hits", error);
 }

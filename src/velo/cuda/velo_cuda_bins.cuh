@@ -9,26 +9,29 @@
 
 #include "velo/cuda/velo_cuda_warp.cuh"
 
-enum { VELO_BINS = 64 };
+enum { VELO_BINS = 128, VELO_BINS_OF_LANE = VELO_BINS / 32 };
 
-/* The hits of a layer by y: those of bin b are begin[b] … begin[b + 1] - 1 of the columns, in any order. */
+/* The hits of a layer by y, with their places in it as keys: those of bin b are begin[b] … begin[b + 1] - 1,
+ * in any order. */
 template <uint32_t MOST> struct velo_bins {
-    float x[MOST], y[MOST], z[MOST];
-    uint16_t place[MOST];
-    uint32_t begin[VELO_BINS + 1];
+    slc_velo_cuda_hit hit[MOST];
+    alignas(16) uint32_t begin[VELO_BINS + 1];
     float low_z, high_z;
 };
 
-/* Never falls as y rises, whatever y is: of millimetres around the beam. */
+/* Never falls as y rises, whatever y is: of half millimetres around the beam. */
 static __device__ __forceinline__ uint32_t velo_bin_of(float y)
 {
-    const float at = y + (float)(VELO_BINS / 2), held = at > 0 ? at : 0;
+    const float at = y * 2 + (float)(VELO_BINS / 2), held = at > 0 ? at : 0;
     return held < (float)(VELO_BINS - 1) ? (uint32_t)held : (uint32_t)(VELO_BINS - 1);
 }
 
-template <typename Bins>
-static __device__ __noinline__ void velo_make_bins(Bins &b, const slc_velo_cuda_hit *hits, uint32_t n)
+template <typename Bins, typename Hits> static __device__ __noinline__ void velo_make_bins(Bins &b, Hits hits)
 {
+    /* The first 64 are mostly all: read once, and both at the same time. */
+    const uint32_t lane = velo_lane(), n = hits.n;
+    const slc_velo_cuda_hit first_hit = hits.hit(lane < n ? lane : 0),
+                            second_hit = hits.hit(lane + 32 < n ? lane + 32 : 0);
     float low = INFINITY, high = -INFINITY;
     __syncwarp(); /* nobody looks at those of the layer before */
 #pragma unroll 1
@@ -37,22 +40,28 @@ static __device__ __noinline__ void velo_make_bins(Bins &b, const slc_velo_cuda_
     }
     __syncwarp();
 #pragma unroll 1
-    for (uint32_t k = velo_lane(); k < n; k += 32) {
-        atomicAdd(&b.begin[velo_bin_of(hits[k].y)], 1U);
-        low = min(low, hits[k].z);
-        high = max(high, hits[k].z);
+    for (uint32_t k = lane; k < n; k += 32) {
+        const slc_velo_cuda_hit hit = k < 32 ? first_hit : k < 64 ? second_hit : hits.hit(k);
+        atomicAdd(&b.begin[velo_bin_of(hit.y)], 1U);
+        low = min(low, hit.z);
+        high = max(high, hit.z);
     }
     __syncwarp();
-    const uint32_t two = 2 * velo_lane(), first = b.begin[two], second = b.begin[two + 1];
-    uint32_t all;
-    const uint32_t before = velo_sum_before(first + second, &all);
+    uint32_t mine[VELO_BINS_OF_LANE], sum = 0, all;
+#pragma unroll
+    for (uint32_t j = 0; j < VELO_BINS_OF_LANE; j++) {
+        mine[j] = sum += b.begin[VELO_BINS_OF_LANE * lane + j];
+    }
+    const uint32_t before = velo_sum_before(sum, &all);
+#pragma unroll
     for (uint32_t step = 16; step > 0; step /= 2) {
         low = min(low, __shfl_xor_sync(velo_all_lanes, low, (int)step));
         high = max(high, __shfl_xor_sync(velo_all_lanes, high, (int)step));
     }
-    __syncwarp();
-    b.begin[two] = before + first; /* ends, which become beginnings */
-    b.begin[two + 1] = before + first + second;
+#pragma unroll
+    for (uint32_t j = 0; j < VELO_BINS_OF_LANE; j++) {
+        b.begin[VELO_BINS_OF_LANE * lane + j] = before + mine[j]; /* ends, which become beginnings */
+    }
     if (velo_lane() == 0) {
         b.begin[VELO_BINS] = all;
         b.low_z = low;
@@ -60,13 +69,11 @@ static __device__ __noinline__ void velo_make_bins(Bins &b, const slc_velo_cuda_
     }
     __syncwarp();
 #pragma unroll 1
-    for (uint32_t k = velo_lane(); k < n; k += 32) {
-        const slc_velo_cuda_hit hit = hits[k];
+    for (uint32_t k = lane; k < n; k += 32) {
+        slc_velo_cuda_hit hit = k < 32 ? first_hit : k < 64 ? second_hit : hits.hit(k);
         const uint32_t at = atomicSub(&b.begin[velo_bin_of(hit.y)], 1U) - 1;
-        b.x[at] = hit.x;
-        b.y[at] = hit.y;
-        b.z[at] = hit.z;
-        b.place[at] = (uint16_t)k;
+        hit.key = (int32_t)k;
+        b.hit[at] = hit;
     }
     __syncwarp();
 }

@@ -12,7 +12,7 @@
 enum {
     SLC_VELO_CUDA_LAYER = 384, /* hits of a layer; events with more are the processor's */
     SLC_VELO_CUDA_SMALL = 192, /* without sorting: SLC_TRACK_SMALL_LAYER */
-    SLC_VELO_CUDA_NODES = 480, /* parts of super-pixels of a module */
+    SLC_VELO_CUDA_NODES = 384, /* parts of super-pixels of a module */
     SLC_VELO_CUDA_NONE = 0xffff,
     SLC_VELO_CUDA_VERTEX_TRACKS = 2048,  /* of an event's vertices */
     SLC_VELO_CUDA_VERTEX_SHARES = 16384, /* pairs of a vertex and a track near it */
@@ -47,7 +47,7 @@ typedef struct slc_velo_cuda_head {
     uint32_t next[8];
 } slc_velo_cuda_head;
 
-/* Bits of an event's sums: no event that the device takes has more than 52 * 480 * 8 pixels. */
+/* Bits of an event's sums: no event that the device takes has more than 52 * 384 * 8 pixels. */
 enum { SLC_VELO_CUDA_ISOLATED_AT = 20, SLC_VELO_CUDA_HITS_AT = 40, SLC_VELO_CUDA_SUM = (1 << 20) - 1 };
 
 /* A hit as it is searched: read and written at once. */
@@ -114,6 +114,7 @@ typedef struct slc_velo_cuda_job {
     slc_velo_cuda_settings settings;
     slc_velo_cuda_fit fit;
     slc_velo_cuda_vertex vertex;
+    uint32_t from_words; /* or from hits */
 
     /* In: words sensor behind sensor; of each event its kind, and events in the order of their work. */
     const uint32_t *words, *sensor_begin;
@@ -127,11 +128,12 @@ typedef struct slc_velo_cuda_job {
     uint8_t *searched;        /* are there hits to be searched: 0, or by whether a layer has many */
     uint32_t *n_ended, *n_listed, *n_tracks, *n_track_hits, *track_offset, *track_hit_offset;
 
-    /* Clusters where their words were, two for each: module m of event e from 2 · its first word on. */
-    float *raw_x, *raw_y, *raw_z;
-    uint32_t *raw_channel, *raw_pixels;
+    /* Clusters where their words were, two for each: module m of event e from 2 · its first word on. With
+     * their pixels in place of a key. */
+    slc_velo_cuda_hit *raw;
+    uint32_t *raw_channel;
     uint32_t *module_hits; /* of each event and module */
-    /* The same without gaps: columns of slc_velo_hits. */
+    /* Columns of slc_velo_hits: of what came as hits, or the same without gaps, if they are wanted. */
     float *x, *y, *z;
     uint32_t *channel, *n_pixels;
     uint8_t *module;

@@ -24,9 +24,12 @@ typedef enum slc_velo_cuda_of {
 slc_status slc_velo_cuda_offsets(const slc_velo_cuda_job *job, slc_velo_cuda_of of,
                                  struct CUstream_st *stream, slc_error *error);
 
-/* Words to hits, with their offsets. */
+/* Words to hits where their words were, with their offsets. */
 slc_status slc_velo_cuda_clusters(const slc_velo_cuda_job *job, uint32_t multiprocessors,
                                   struct CUstream_st *stream, slc_error *error);
+/* These as columns without gaps: for who wants them, no later stage does. */
+slc_status slc_velo_cuda_hits(const slc_velo_cuda_job *job, uint32_t multiprocessors,
+                              struct CUstream_st *stream, slc_error *error);
 /* Hits into layers. */
 slc_status slc_velo_cuda_layers(const slc_velo_cuda_job *job, uint32_t multiprocessors,
                                 struct CUstream_st *stream, slc_error *error);

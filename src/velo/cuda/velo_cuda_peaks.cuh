@@ -109,12 +109,15 @@ static __device__ __forceinline__ void collect(const slc_velo_cuda_job &job, con
 #pragma unroll 1
     for (uint32_t i = velo_lane(); i < n; i += 32) {
         const uint32_t from = first + f.s.row[f.s.order[i]];
-        f.s.x[i] = s.x[from];
-        f.s.y[i] = s.y[from];
-        f.s.z[i] = s.z[from];
-        f.s.tx[i] = s.tx[from];
-        f.s.ty[i] = s.ty[from];
-        f.s.w[i] = 1.0F / (s.pp[from] * job.vertex.variance_scale);
+        /* Read before anything is written. */
+        const float x = s.x[from], y = s.y[from], z = s.z[from], tx = s.tx[from], ty = s.ty[from];
+        const float pp = s.pp[from];
+        f.s.x[i] = x;
+        f.s.y[i] = y;
+        f.s.z[i] = z;
+        f.s.tx[i] = tx;
+        f.s.ty[i] = ty;
+        f.s.w[i] = 1.0F / (pp * job.vertex.variance_scale);
         f.s.shares[i] = 0;
     }
     __syncwarp();

@@ -95,11 +95,8 @@ static void lay_events(slc_velo_cuda_carver *c, slc_velo_cuda_job *job, size_t e
 
 static void lay_hits(slc_velo_cuda_carver *c, slc_velo_cuda_job *job, size_t hits, size_t raw)
 {
-    TAKE(c, job->raw_x, raw);
-    TAKE(c, job->raw_y, raw);
-    TAKE(c, job->raw_z, raw);
+    TAKE(c, job->raw, raw);
     TAKE(c, job->raw_channel, raw);
-    TAKE(c, job->raw_pixels, raw);
     TAKE(c, job->x, hits);
     TAKE(c, job->y, hits);
     TAKE(c, job->z, hits);

@@ -23,27 +23,31 @@ __device__ __forceinline__ void set_slopes(const slc_velo_cuda_ended &d, uint32_
     d.ty[t] = (d.y0[t] - d.y1[t]) / dz;
 }
 
-/* Ends, slopes and hits of a track, before anything is joined to it. */
+/* Ends, slopes and hits of a track, before anything is joined to it. All is read before anything is written,
+ * as the compiler cannot know that it may be. */
 __device__ __forceinline__ void set_ends(const slc_velo_cuda_job &job, const event &v, uint32_t t)
 {
     const slc_velo_cuda_ended &d = job.ended;
     const slc_velo_cuda_hit *all = job.all + v.first;
     const uint16_t *list = job.list + v.first + d.begin[t];
-    uint32_t n = d.n[t], first = list[0], last = list[n - 1];
-    for (uint32_t hit = d.picked[t]; hit != NONE; hit = job.before[v.first + hit]) {
-        first = all[hit].z > all[first].z ? hit : first;
-        last = all[hit].z < all[last].z ? hit : last;
+    uint32_t n = d.n[t], picked = d.picked[t];
+    slc_velo_cuda_hit first = all[list[0]], last = all[list[n - 1]];
+#pragma unroll 1
+    for (; picked != NONE; picked = job.before[v.first + picked]) {
+        const slc_velo_cuda_hit hit = all[picked];
+        first = hit.z > first.z ? hit : first;
+        last = hit.z < last.z ? hit : last;
         n++;
     }
-    d.x0[t] = all[first].x;
-    d.y0[t] = all[first].y;
-    d.z0[t] = all[first].z;
-    d.x1[t] = all[last].x;
-    d.y1[t] = all[last].y;
-    d.z1[t] = all[last].z;
-    set_slopes(d, t);
-    d.own_tx[t] = d.tx[t];
-    d.own_ty[t] = d.ty[t];
+    const float dz = first.z - last.z, tx = (first.x - last.x) / dz, ty = (first.y - last.y) / dz;
+    d.x0[t] = first.x;
+    d.y0[t] = first.y;
+    d.z0[t] = first.z;
+    d.x1[t] = last.x;
+    d.y1[t] = last.y;
+    d.z1[t] = last.z;
+    d.tx[t] = d.own_tx[t] = tx;
+    d.ty[t] = d.own_ty[t] = ty;
     d.hits[t] = (uint16_t)n;
     d.next[t] = NONE;
     d.gone[t] = 0;
@@ -168,10 +172,92 @@ __device__ __forceinline__ void mark_alike(const slc_velo_cuda_job &job, const e
     __syncwarp();
 }
 
+/* Those of the marked tracks, in their order, on the device: where hits of tracks are written later. */
+__device__ __forceinline__ uint32_t list_alike(const slc_velo_cuda_job &job, const event &v)
+{
+    uint16_t *list = job.loose_hit + v.first;
+    uint32_t n = 0;
+#pragma unroll 1
+    for (uint32_t base = 0; base < v.n; base += 32) {
+        const uint32_t t = base + velo_lane();
+        const bool alike = t < v.n && job.ended.alike[v.tracks + t] != 0;
+        const uint32_t bits = __ballot_sync(velo_all_lanes, alike);
+        if (alike) {
+            list[n + (uint32_t)__popc(bits & velo_lanes_below())] = (uint16_t)t;
+        }
+        n += (uint32_t)__popc(bits);
+    }
+    __syncwarp();
+    return n;
+}
+
+/* Which of the 32 tracks from `base` of the list on are like the lane's in both slopes, as bits. */
+__device__ __forceinline__ uint32_t alike_of(const slc_velo_cuda_job &job, const event &v, uint32_t base,
+                                             uint32_t n, float tx, float ty)
+{
+    const uint32_t at = v.tracks + job.loose_hit[v.first + min(base + velo_lane(), n - 1)];
+    const float of_tx = job.ended.own_tx[at], of_ty = job.ended.own_ty[at], slope = job.settings.merge_slope;
+    const uint32_t most = min(n - base, 32U);
+    uint32_t bits = 0;
+#pragma unroll 4
+    for (uint32_t k = 0; k < most; k++) {
+        const float x = __shfl_sync(velo_all_lanes, of_tx, (int)k),
+                    y = __shfl_sync(velo_all_lanes, of_ty, (int)k);
+        bits |= (fabsf(tx - x) < slope && fabsf(ty - y) < slope ? 1U : 0U) << k;
+    }
+    return bits;
+}
+
+/* Leaves marks of those alone that some track goes on upstream of, as all are before any is joined: what a
+ * track finds first does not depend on others' joining but for those that are gone by then. */
+__device__ __forceinline__ void mark_broken(const slc_velo_cuda_job &job, const event &v)
+{
+    const uint16_t *list = job.loose_hit + v.first;
+    const uint32_t n = list_alike(job, v);
+#pragma unroll 1
+    for (uint32_t base = 0; base < n; base += 32) {
+        const uint32_t t = list[min(base + velo_lane(), n - 1)], at = v.tracks + t;
+        const float tx = job.ended.tx[at], ty = job.ended.ty[at];
+        bool broken = false;
+#pragma unroll 1
+        for (uint32_t other = 0; other < n; other += 32) {
+            uint32_t bits = alike_of(job, v, other, n, tx, ty);
+#pragma unroll 1
+            for (; bits != 0 && !broken; bits &= bits - 1) {
+                const uint32_t b = list[other + (uint32_t)__ffs((int)bits) - 1];
+                broken = b != t && goes_on(job, at, v.tracks + b);
+            }
+            __syncwarp();
+        }
+        job.ended.alike[at] = broken;
+    }
+    __syncwarp();
+}
+
 /* ---- columns ----------------------------------------------------------------------------------------- */
 
+/* The hits of a track that nothing was added to: four are read at a time, before they are written. */
+__device__ __forceinline__ void write_hits(const uint16_t *list, const uint16_t *origin, uint32_t n,
+                                           uint16_t *to)
+{
+#pragma unroll 1
+    for (uint32_t k = 0; k < n; k += 4) {
+        uint16_t hit[4];
+#pragma unroll
+        for (uint32_t j = 0; j < 4; j++) {
+            hit[j] = origin[list[min(k + j, n - 1)]];
+        }
+#pragma unroll
+        for (uint32_t j = 0; j < 4; j++) {
+            if (k + j < n) {
+                to[k + j] = hit[j];
+            }
+        }
+    }
+}
+
 /* A track's hits, in its parts one after the other; those picked up are put in by falling z. */
-__device__ __forceinline__ void write_track(const slc_velo_cuda_job &job, const event &v, uint32_t t,
+__device__ __forceinline__ void write_parts(const slc_velo_cuda_job &job, const event &v, uint32_t t,
                                             uint16_t *to, float *scatter)
 {
     const slc_velo_cuda_ended &d = job.ended;
@@ -186,6 +272,7 @@ __device__ __forceinline__ void write_track(const slc_velo_cuda_job &job, const 
         for (uint32_t k = 0; k < n_list; k++) {
             to[n++] = list[k];
         }
+#pragma unroll 1
         for (uint32_t hit = d.picked[of]; hit != NONE; hit = job.before[v.first + hit]) {
             uint32_t at = n++;
             for (; at > 0 && all[to[at - 1]].z < all[hit].z; at--) {
@@ -198,6 +285,19 @@ __device__ __forceinline__ void write_track(const slc_velo_cuda_job &job, const 
 #pragma unroll 1
     for (uint32_t k = 0; k < n; k++) {
         to[k] = job.origin[v.first + to[k]];
+    }
+}
+
+__device__ __forceinline__ void write_track(const slc_velo_cuda_job &job, const event &v, uint32_t t,
+                                            uint16_t *to, float *scatter)
+{
+    const slc_velo_cuda_ended &d = job.ended;
+    const uint32_t at = v.tracks + t;
+    if (d.next[at] == NONE && d.picked[at] == NONE) {
+        *scatter = d.scatter[at];
+        write_hits(job.list + v.first + d.begin[at], job.origin + v.first, d.n[at], to);
+    } else {
+        write_parts(job, v, t, to, scatter);
     }
 }
 
@@ -245,6 +345,7 @@ __global__ void __launch_bounds__(32 * WARPS) join_events(const slc_velo_cuda_jo
         __syncwarp();
         if (job.settings.merge > 0) {
             mark_alike(job, v, shared[threadIdx.x / 32]);
+            mark_broken(job, v);
         }
 #pragma unroll 1
         for (uint32_t base = 0; base < v.n && job.settings.merge > 0; base += 32) {

@@ -10,7 +10,13 @@
 
 namespace
 {
-enum { WARPS = 4, LAYERS = SLC_VELO_LAYERS };
+enum { WARPS = 4, LAYERS = SLC_VELO_LAYERS, MODULES = SLC_VELO_MODULES };
+
+/* Of a warp: where the hits of modules begin, and directions of a layer's hits, in the order of numbers. */
+struct memory {
+    alignas(16) uint32_t key[SLC_VELO_CUDA_LAYER];
+    uint32_t begin[MODULES + 1];
+};
 
 /* The direction of a hit: velo_track_tools.simd.c. */
 __device__ __forceinline__ int32_t direction(float x, float y)
@@ -20,110 +26,134 @@ __device__ __forceinline__ int32_t direction(float x, float y)
     return (int32_t)((uint32_t)(int32_t)(angle * 262144.0F) << 12);
 }
 
-/* Counts the hits of layers. False where modules fall, or there is no such module. */
-__device__ __forceinline__ bool count_layers(const uint8_t *module, uint32_t n, uint32_t *count)
+/* Counts the hits of modules. False where modules of hits that came as such fall, or there is no such one. */
+__device__ __forceinline__ bool count_modules(const slc_velo_cuda_job &job, uint32_t e, uint32_t first,
+                                              uint32_t n, uint32_t *count)
 {
     bool sound = true;
-    if (velo_lane() < LAYERS) {
-        count[velo_lane()] = 0;
+    for (uint32_t m = velo_lane(); m < MODULES; m += 32) {
+        count[m] = job.from_words != 0 && n > 0 ? job.module_hits[(size_t)e * MODULES + m] : 0;
     }
     __syncwarp();
-    for (uint32_t i = velo_lane(); i < n; i += 32) {
-        const uint32_t m = module[i];
-        sound = sound && m < SLC_VELO_MODULES && (i == 0 || module[i - 1] <= m);
-        if (m < SLC_VELO_MODULES) {
-            atomicAdd(&count[m / 2], 1U);
+    for (uint32_t i = velo_lane(); i < n && job.from_words == 0; i += 32) {
+        const uint32_t m = job.module[first + i];
+        sound = sound && m < MODULES && (i == 0 || job.module[first + i - 1] <= m);
+        if (m < MODULES) {
+            atomicAdd(&count[m], 1U);
         }
     }
     __syncwarp();
     return __all_sync(velo_all_lanes, sound);
 }
 
-/* The hit at place i of the event, as it is seen from the beam line. */
-__device__ __forceinline__ slc_velo_cuda_hit hit_at(const slc_velo_cuda_job &job, uint32_t i)
+/* A hit as it came, with its pixels. */
+__device__ __forceinline__ slc_velo_cuda_hit hit_at(const slc_velo_cuda_job &job, uint32_t raw, uint32_t i)
 {
-    slc_velo_cuda_hit hit;
-    hit.x = job.x[i] - job.settings.beam_x;
-    hit.y = job.y[i] - job.settings.beam_y;
-    hit.z = job.z[i];
-    hit.key = direction(hit.x, hit.y);
-    return hit;
+    return job.from_words != 0 ? job.raw[raw]
+                               : slc_velo_cuda_hit{job.x[i], job.y[i], job.z[i], (int32_t)job.n_pixels[i]};
 }
 
 __device__ __forceinline__ void put(const slc_velo_cuda_job &job, uint32_t first, uint32_t to, uint32_t from,
-                                    const slc_velo_cuda_hit &hit)
+                                    uint32_t module, const slc_velo_cuda_hit &hit)
 {
     job.all[first + to] = hit;
     job.origin[first + to] = (uint16_t)from;
-    job.place[first + to] = job.module[first + from];
+    job.place[first + to] = (uint8_t)module;
     job.used[first + to] = 0;
 }
 
 /* A layer whose hits go to the places that are the numbers of those with a smaller key, of equal ones of
- * those before them. `left` has the hits as they came. */
-__device__ __forceinline__ void sort_layer(const slc_velo_cuda_job &job, uint32_t first, uint32_t begin,
-                                           uint32_t end)
+ * those before them. `left` has the hits as they came; those from `odd` on are of the layer's second module.
+ */
+__device__ __forceinline__ void sort_layer(const slc_velo_cuda_job &job, memory &s, uint32_t first,
+                                           uint32_t layer, uint32_t begin, uint32_t odd, uint32_t end)
 {
     const slc_velo_cuda_hit *from = job.left + first;
-    for (uint32_t i = begin + velo_lane(); i < end; i += 32) {
-        const int32_t key = from[i].key;
-        uint32_t place = begin;
-        for (uint32_t k = begin; k < end; k++) {
-            const int32_t other = from[k].key;
-            place += other < key || (other == key && k < i);
-        }
-        put(job, first, place, i, from[i]);
+    const uint32_t n = end - begin;
+    for (uint32_t i = velo_lane(); i < n; i += 32) {
+        s.key[i] = (uint32_t)from[begin + i].key ^ 0x80000000U;
     }
+    velo_pad_numbers(s.key, n);
+    for (uint32_t i = velo_lane(); i < n; i += 32) {
+        const uint32_t k = begin + i;
+        put(job, first, begin + velo_rank_in<true>(s.key, 0, n, i), k, 2 * layer + (k >= odd), from[k]);
+    }
+    __syncwarp();
 }
 
-__device__ __forceinline__ void take_event(const slc_velo_cuda_job &job, uint32_t e, uint32_t *count)
+/* Hits of an event to their places; those of a layer that is sorted later to the side. */
+__device__ __forceinline__ void place_hits(const slc_velo_cuda_job &job, uint32_t e, uint32_t first,
+                                           uint32_t n, const uint32_t *begin, bool sorted)
 {
-    const uint32_t first = job.hit_offset[e], n = job.hit_offset[e + 1] - first;
+    const slc_velo_cuda_settings &settings = job.settings;
+    const uint32_t *words = job.sensor_begin + (size_t)e * SLC_VELO_SENSORS;
+    uint32_t m = 0;
+    for (uint32_t i = velo_lane(); i < n; i += 32) {
+        while (begin[m + 1] <= i) {
+            m++;
+        }
+        slc_velo_cuda_hit hit = hit_at(job, job.from_words != 0 ? 2 * words[4 * m] + (i - begin[m]) : 0,
+                                       first + i);
+        job.whole[first + i] = hit;
+        hit.x -= settings.beam_x;
+        hit.y -= settings.beam_y;
+        hit.key = direction(hit.x, hit.y);
+        if (sorted) {
+            job.left[first + i] = hit;
+        } else {
+            put(job, first, i, i, m, hit);
+        }
+    }
+    __syncwarp();
+}
+
+__device__ __forceinline__ void take_event(const slc_velo_cuda_job &job, uint32_t e, memory &s)
+{
+    uint32_t *begin = s.begin;
+    const uint32_t first = job.hit_offset[e], n = job.hit_offset[e + 1] - first, lane = velo_lane();
     const slc_velo_cuda_settings &settings = job.settings;
     bool searched = n > 0 && (settings.max_event_hits == 0 || n <= settings.max_event_hits);
-    const bool sound = count_layers(job.module + first, n, count);
-    const uint32_t mine = velo_lane() < LAYERS ? count[velo_lane()] : 0;
+    const bool sound = count_modules(job, e, first, n, begin);
+    const uint32_t even = lane < LAYERS ? begin[2 * lane] : 0, odd = lane < LAYERS ? begin[2 * lane + 1] : 0;
+    const uint32_t mine = even + odd;
     const bool crowded = __any_sync(velo_all_lanes,
                                     mine > SLC_VELO_CUDA_LAYER || mine > settings.max_layer_hits);
     const bool sorted = __any_sync(velo_all_lanes, mine > SLC_VELO_CUDA_SMALL);
     if (searched && (!sound || crowded)) {
         searched = false;
-        if (velo_lane() == 0) {
+        if (lane == 0) {
             job.flags[e] |= (uint32_t)SLC_VELO_CUDA_CROWDED;
         }
     }
     uint32_t all;
-    const uint32_t begin = velo_sum_before(mine, &all);
-    if (velo_lane() <= LAYERS) {
-        job.layer_begin[(size_t)e * (LAYERS + 1) + velo_lane()] = (uint16_t)(searched ? begin : 0);
+    const uint32_t before = velo_sum_before(mine, &all);
+    if (lane <= LAYERS) {
+        job.layer_begin[(size_t)e * (LAYERS + 1) + lane] = (uint16_t)(searched ? before : 0);
+        begin[2 * lane] = before;
     }
-    if (velo_lane() == 0) {
+    if (lane < LAYERS) {
+        begin[2 * lane + 1] = before + even;
+    }
+    if (lane == 0) {
         job.searched[e] = (uint8_t)(!searched ? 0 : sorted ? SLC_VELO_CUDA_IS_LARGE : SLC_VELO_CUDA_IS_SMALL);
         job.n_ended[e] = job.n_listed[e] = job.n_tracks[e] = job.n_track_hits[e] = 0;
     }
-    for (uint32_t i = velo_lane(); i < n && searched; i += 32) {
-        const slc_velo_cuda_hit hit = hit_at(job, first + i);
-        job.whole[first + i] = {job.x[first + i], job.y[first + i], hit.z, (int32_t)job.n_pixels[first + i]};
-        if (sorted) {
-            job.left[first + i] = hit;
-        } else {
-            put(job, first, i, i, hit);
-        }
-    }
     __syncwarp();
+    if (searched) {
+        place_hits(job, e, first, n, begin, sorted);
+    }
     for (uint32_t l = 0; l < LAYERS && searched && sorted; l++) {
-        const uint32_t at = __shfl_sync(velo_all_lanes, begin, (int)l);
-        sort_layer(job, first, at, at + __shfl_sync(velo_all_lanes, mine, (int)l));
+        sort_layer(job, s, first, l, begin[2 * l], begin[2 * l + 1], begin[2 * l + 2]);
     }
     __syncwarp();
 }
 
 __global__ void __launch_bounds__(32 * WARPS) make_layers(const slc_velo_cuda_job job)
 {
-    __shared__ uint32_t count[WARPS][LAYERS];
+    __shared__ memory shared[WARPS];
     const uint32_t n = job.head->n_events;
     for (uint32_t e = velo_next_event(job, 0); e < n; e = velo_next_event(job, 0)) {
-        take_event(job, e, count[threadIdx.x / 32]);
+        take_event(job, e, shared[threadIdx.x / 32]);
     }
 }
 

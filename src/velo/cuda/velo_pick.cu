@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Hits that tracks missed, on a GPU: a warp an event, one track after the other, as what one of them takes is
- * none of the others'. Layers lie in the lanes: what a track finds in one of them does not depend on the
- * others. Hits that are left are those of a layer by y, so that few of them are looked at: velo_track_pick.h.
+ * Hits that tracks missed, on a GPU: a warp an event. What a track finds in a layer does not depend on other
+ * layers, but what one of them takes is none of the later tracks': velo_track_pick.h. Tracks lie in the lanes
+ * first, and ask layer after layer whether a cell near them has a hit that is left: few do. These pairs of a
+ * track and a layer lie in the lanes then, in the order of the tracks in each layer; of those that want the
+ * same hit the first gets it, and the others look again.
  */
 #include "cuda/cuda_device.h"
 #include "velo/cuda/velo_cuda_kernels.h"
@@ -15,36 +17,43 @@ enum {
     LAYERS = SLC_VELO_LAYERS,
     BEYOND = 3,
     NONE = SLC_VELO_CUDA_NONE,
-    BINS = 16, /* of y, in a layer */
-    ALL_BINS = LAYERS * BINS
+    ROWS = 32, /* of cells, in a layer: of y; and of x, as bits */
+    ALL_ROWS = LAYERS * ROWS,
+    PAIRS = 64,
+    LAYER_BITS = 5 /* of a pair, below its track */
 };
-constexpr float NEAR = 0.5F, BIN = 4;
+constexpr float NEAR = 0.5F, CELL = 2;
 
 struct event {
     uint32_t first, tracks;
     const uint16_t *begin;
 };
 
-/* Of a warp: where the hits of layer l and bin b begin. */
+/* Of a warp: where the hits of a layer's row begin, which of the row's cells have any, and between which z
+ * the hits of a layer lie, in ordered numbers. */
 struct left_hits {
-    uint32_t begin[ALL_BINS + 1];
+    uint32_t begin[ALL_ROWS + 1], cells[ALL_ROWS];
+    int32_t low_z[LAYERS], high_z[LAYERS];
+    uint32_t pair[PAIRS];
 };
 
 /* The squared distance between a hit and the line through the nearest hits of the track on both sides of its
- * layer, beyond an end through the last two. Infinite for a module that has a hit of the track. */
+ * layer, beyond an end through the last two. Infinite for a module that has a hit of the track. Hits are
+ * numbered layer by layer. */
 __device__ __forceinline__ float distance2(const slc_velo_cuda_job &job, const event &v, const uint16_t *hits,
-                                           uint32_t n, uint32_t hit)
+                                           uint32_t n, uint32_t layer, uint32_t hit)
 {
     const slc_velo_cuda_hit *all = job.all + v.first;
     const uint8_t *place = job.place + v.first;
-    const uint32_t module = place[hit], layer = module / 2;
+    const uint32_t begin = v.begin[layer], end = v.begin[layer + 1];
     uint32_t down = 0;
-    while (down < n && place[hits[down]] / 2U > layer) {
+#pragma unroll 1
+    while (down < n && hits[down] >= end) {
         down++;
     }
     uint32_t up = down;
-    if (up < n && place[hits[up]] / 2U == layer) {
-        if (place[hits[up]] == module) {
+    if (up < n && hits[up] >= begin) {
+        if (place[hits[up]] == place[hit]) {
             return INFINITY;
         }
         up++;
@@ -57,95 +66,169 @@ __device__ __forceinline__ float distance2(const slc_velo_cuda_job &job, const e
     return dx * dx + dy * dy;
 }
 
-/* Never falls as y rises. */
-__device__ __forceinline__ uint32_t bin_of(float y)
+/* Never falls as x or y rises. */
+__device__ __forceinline__ uint32_t row_of(float y)
 {
-    const float at = y * (1 / BIN) + (float)(BINS / 2), held = at > 0 ? at : 0;
-    return held < (float)(BINS - 1) ? (uint32_t)held : (uint32_t)(BINS - 1);
+    const float at = y * (1 / CELL) + (float)(ROWS / 2), held = at > 0 ? at : 0;
+    return held < (float)(ROWS - 1) ? (uint32_t)held : (uint32_t)(ROWS - 1);
 }
 
-/* What is left of all layers, by layer and bin: count, sum, fill. */
-__device__ __forceinline__ void list_left(const slc_velo_cuda_job &job, const event &v, left_hits &s)
+/* A number's bits, in the order of numbers; and back. */
+__device__ __forceinline__ int32_t ordered(int32_t bits)
+{
+    return bits ^ (bits >> 31 & 0x7fffffff);
+}
+
+/* The hits that no track has, in their order, where hits of tracks are written later; returns how many. */
+__device__ __forceinline__ uint32_t list_free(const slc_velo_cuda_job &job, const event &v)
 {
     const uint32_t n = v.begin[LAYERS];
-    const slc_velo_cuda_hit *all = job.all + v.first;
-    const uint8_t *used = job.used + v.first, *place = job.place + v.first;
-    for (uint32_t b = velo_lane(); b <= ALL_BINS; b += 32) {
-        s.begin[b] = 0;
+    const uint8_t *used = job.used + v.first;
+    uint16_t *list = job.loose_hit + v.first;
+    uint32_t free = 0;
+#pragma unroll 1
+    for (uint32_t base = 0; base < n; base += 64) {
+        const uint32_t k = base + velo_lane(), later = k + 32;
+        const bool is_later = later < n && used[later] == 0, is = k < n && used[k] == 0;
+        const uint32_t bits = __ballot_sync(velo_all_lanes, is);
+        const uint32_t bits_later = __ballot_sync(velo_all_lanes, is_later);
+        if (is) {
+            list[free + (uint32_t)__popc(bits & velo_lanes_below())] = (uint16_t)k;
+        }
+        free += (uint32_t)__popc(bits);
+        if (is_later) {
+            list[free + (uint32_t)__popc(bits_later & velo_lanes_below())] = (uint16_t)later;
+        }
+        free += (uint32_t)__popc(bits_later);
     }
     __syncwarp();
-    for (uint32_t k = velo_lane(); k < n; k += 32) {
-        if (used[k] == 0) {
-            atomicAdd(&s.begin[place[k] / 2U * BINS + bin_of(all[k].y)], 1U);
-        }
+    return free;
+}
+
+/* What is left of all layers, by layer and row: count, sum, fill. */
+__device__ __forceinline__ void list_left(const slc_velo_cuda_job &job, const event &v, left_hits &s)
+{
+    const uint32_t n = list_free(job, v);
+    const slc_velo_cuda_hit *all = job.all + v.first;
+    const uint16_t *list = job.loose_hit + v.first;
+    const uint8_t *place = job.place + v.first;
+#pragma unroll 1
+    for (uint32_t b = velo_lane(); b < ALL_ROWS; b += 32) {
+        s.begin[b] = s.cells[b] = 0;
+    }
+    if (velo_lane() < LAYERS) {
+        s.low_z[velo_lane()] = INT32_MAX;
+        s.high_z[velo_lane()] = INT32_MIN;
+    }
+    __syncwarp();
+#pragma unroll 1
+    for (uint32_t i = velo_lane(); i < n; i += 32) {
+        const uint32_t k = list[i], layer = place[k] / 2U;
+        const slc_velo_cuda_hit hit = all[k];
+        const uint32_t row = layer * ROWS + row_of(hit.y);
+        const int32_t z = ordered(__float_as_int(hit.z));
+        atomicAdd(&s.begin[row], 1U);
+        atomicOr(&s.cells[row], 1U << row_of(hit.x));
+        atomicMin(&s.low_z[layer], z);
+        atomicMax(&s.high_z[layer], z);
     }
     __syncwarp();
     uint32_t before = 0;
-    for (uint32_t base = 0; base <= ALL_BINS; base += 32) {
-        const uint32_t b = base + velo_lane(), mine = b <= ALL_BINS ? s.begin[b] : 0;
+#pragma unroll 1
+    for (uint32_t b = velo_lane(); b < ALL_ROWS; b += 32) {
+        const uint32_t mine = s.begin[b];
         uint32_t sum;
-        const uint32_t at = before + velo_sum_before(mine, &sum) + mine;
-        if (b <= ALL_BINS) {
-            s.begin[b] = at; /* ends, which become beginnings */
-        }
+        s.begin[b] = before + velo_sum_before(mine, &sum) + mine; /* ends, which become beginnings */
         before += sum;
     }
+    if (velo_lane() == 0) {
+        s.begin[ALL_ROWS] = before;
+    }
     __syncwarp();
-    for (uint32_t k = velo_lane(); k < n; k += 32) {
-        if (used[k] == 0) {
-            const slc_velo_cuda_hit hit = all[k];
-            const uint32_t at = atomicSub(&s.begin[place[k] / 2U * BINS + bin_of(hit.y)], 1U) - 1;
-            job.left[v.first + at] = hit;
-            job.left_id[v.first + at] = (uint16_t)k;
-        }
+#pragma unroll 1
+    for (uint32_t i = velo_lane(); i < n; i += 32) {
+        const uint32_t k = list[i], layer = place[k] / 2U;
+        const slc_velo_cuda_hit hit = all[k];
+        const uint32_t at = atomicSub(&s.begin[layer * ROWS + row_of(hit.y)], 1U) - 1;
+        job.left[v.first + at] = hit;
+        job.left_id[v.first + at] = (uint16_t)k;
     }
     __syncwarp();
 }
 
-/* Between which z the hits of a lane's layer lie. */
-struct depth {
-    float low, high;
+/* The line between the ends of a track, and the layers in which it may have missed a hit. */
+struct line {
+    slc_velo_cuda_hit b;
+    float tx, ty;
+    uint32_t bottom, top;
 };
 
-__device__ __forceinline__ depth depth_of(const slc_velo_cuda_job &job, const event &v, const left_hits &s)
+__device__ __forceinline__ line line_of(const slc_velo_cuda_job &job, const event &v, uint32_t t)
 {
-    depth d = {INFINITY, -INFINITY};
-    const uint32_t layer = velo_lane() < LAYERS ? velo_lane() : 0;
-    const uint32_t end = velo_lane() < LAYERS ? s.begin[(layer + 1) * BINS] : 0;
-    for (uint32_t k = s.begin[layer * BINS]; k < end; k++) {
-        const float z = job.left[v.first + k].z;
-        d.low = min(d.low, z);
-        d.high = max(d.high, z);
-    }
-    return d;
+    const slc_velo_cuda_hit *all = job.all + v.first;
+    const uint16_t *hits = job.list + v.first + job.ended.begin[t];
+    const uint8_t *place = job.place + v.first;
+    const uint32_t first = hits[0], last = hits[job.ended.n[t] - 1U], bottom = place[last] / 2U;
+    const slc_velo_cuda_hit a = all[first], b = all[last];
+    const float length = a.z - b.z;
+    return {b, (a.x - b.x) / length, (a.y - b.y) / length, bottom > BEYOND ? bottom - BEYOND : 0U,
+            place[first] / 2U + BEYOND};
 }
 
-/* The hit that a track finds in the lane's layer; NONE without any. */
-__device__ __forceinline__ uint32_t find(const slc_velo_cuda_job &job, const event &v, const left_hits &s,
-                                         const depth &d, uint32_t t)
+/* Rows that may have a hit near a line which passes x or y and has a slope, between two z from there on. */
+struct rows {
+    uint32_t low, high;
+};
+
+__device__ __forceinline__ rows rows_near(float y, float slope, float low_z, float high_z)
 {
-    const slc_velo_cuda_hit *all = job.all + v.first, *left = job.left + v.first;
-    const uint16_t *hits = job.list + v.first + job.ended.begin[t], *ids = job.left_id + v.first;
-    const uint8_t *place = job.place + v.first;
-    const uint32_t n = job.ended.n[t], top = place[hits[0]] / 2U + BEYOND, bottom = place[hits[n - 1]] / 2U;
-    const uint32_t layer = velo_lane();
-    const slc_velo_cuda_hit a = all[hits[0]], b = all[hits[n - 1]];
-    const float length = a.z - b.z, tx = (a.x - b.x) / length, ty = (a.y - b.y) / length;
-    if (layer >= LAYERS || layer > top || layer + BEYOND < bottom) {
-        return NONE;
-    }
-    const float one = ty * (d.low - b.z), other = ty * (d.high - b.z);
-    const float room = NEAR + 1e-5F * (fabsf(b.y) + fabsf(one) + fabsf(other)) + 1e-4F;
-    const float low = (b.y + min(one, other)) - room, high = (b.y + max(one, other)) + room;
+    const float one = slope * low_z, other = slope * high_z;
+    const float room = NEAR + 1e-5F * (fabsf(y) + fabsf(one) + fabsf(other)) + 1e-4F;
+    const float low = (y + min(one, other)) - room, high = (y + max(one, other)) + room;
     const bool known = low <= high; /* not of no numbers */
-    const uint32_t end = s.begin[layer * BINS + (known ? bin_of(high) : (uint32_t)(BINS - 1)) + 1];
+    return {known ? row_of(low) : 0, known ? row_of(high) : (uint32_t)(ROWS - 1)};
+}
+
+__device__ __forceinline__ rows rows_of_layer(const left_hits &s, uint32_t layer, float y, float slope,
+                                              float z)
+{
+    return rows_near(y, slope, __int_as_float(ordered(s.low_z[layer])) - z,
+                     __int_as_float(ordered(s.high_z[layer])) - z);
+}
+
+/* May a hit that is left lie near the line? */
+__device__ __forceinline__ bool may_find(const left_hits &s, const line &l, uint32_t layer)
+{
+    const rows y = rows_of_layer(s, layer, l.b.y, l.ty, l.b.z),
+               x = rows_of_layer(s, layer, l.b.x, l.tx, l.b.z);
+    uint32_t cells = 0;
+#pragma unroll 1
+    for (uint32_t row = y.low; row <= y.high; row++) {
+        cells |= s.cells[layer * ROWS + row];
+    }
+    return (cells >> x.low & ((2U << (x.high - x.low)) - 1)) != 0;
+}
+
+/* The hit that a track finds in a layer; NONE without any. */
+__device__ __forceinline__ uint32_t find(const slc_velo_cuda_job &job, const event &v, const left_hits &s,
+                                         uint32_t t, uint32_t layer)
+{
+    const slc_velo_cuda_hit *left = job.left + v.first;
+    const uint16_t *ids = job.left_id + v.first;
+    const line l = line_of(job, v, t);
+    const rows near = rows_of_layer(s, layer, l.b.y, l.ty, l.b.z);
+    const uint32_t end = s.begin[layer * ROWS + near.high + 1];
     float best = job.settings.pickup;
     uint32_t found = 0;
-    for (uint32_t k = s.begin[layer * BINS + (known ? bin_of(low) : 0)]; k < end; k++) {
+#pragma unroll 1
+    for (uint32_t k = s.begin[layer * ROWS + near.low]; k < end; k++) {
         const slc_velo_cuda_hit hit = left[k];
-        if (velo_scatter(hit.x - b.x, hit.y - b.y, hit.z - b.z, tx, ty) < NEAR * NEAR) {
+        if (velo_scatter(hit.x - l.b.x, hit.y - l.b.y, hit.z - l.b.z, l.tx, l.ty) < NEAR * NEAR) {
             const uint32_t id = ids[k];
-            const float distance = job.used[v.first + id] != 0 ? INFINITY : distance2(job, v, hits, n, id);
+            const uint16_t *hits = job.list + v.first + job.ended.begin[t];
+            const float distance = job.used[v.first + id] != 0
+                                       ? INFINITY
+                                       : distance2(job, v, hits, job.ended.n[t], layer, id);
             if (distance < best || (distance == best && id < found)) {
                 best = distance;
                 found = id;
@@ -155,20 +238,85 @@ __device__ __forceinline__ uint32_t find(const slc_velo_cuda_job &job, const eve
     return best < job.settings.pickup ? found : (uint32_t)NONE;
 }
 
-/* What was found becomes a list, the last layer's first. */
-__device__ __forceinline__ void take(const slc_velo_cuda_job &job, const event &v, uint32_t t, uint32_t hit)
+/* What the first n pairs find: of those that want the same hit the first gets it, the others look again, and
+ * so may those behind them. */
+__device__ __forceinline__ uint32_t find_all(const slc_velo_cuda_job &job, const event &v, const left_hits &s,
+                                             uint32_t pair, uint32_t n)
 {
+    uint8_t *used = job.used + v.first;
+    uint32_t found = NONE;
+    bool looks = velo_lane() < n;
+#pragma unroll 1
+    for (uint32_t lost = 1; lost != 0;) {
+        if (looks) {
+            found = find(job, v, s, v.tracks + (pair >> LAYER_BITS), pair & ((1U << LAYER_BITS) - 1));
+        }
+        __syncwarp();
+        const uint32_t same = __match_any_sync(velo_all_lanes, found);
+        const bool loses = found != NONE && (same & velo_lanes_below()) != 0;
+        lost = __ballot_sync(velo_all_lanes, loses);
+        const bool settled = lost == 0 || velo_lane() < (uint32_t)__ffs((int)lost) - 1;
+        if (found != NONE && settled) {
+            used[found] = 1;
+        }
+        __syncwarp();
+        looks = found != NONE && !settled && used[found] != 0;
+    }
+    return found;
+}
+
+/* What was found goes to the front of the tracks' lists: the last layer's is the first. */
+__device__ __forceinline__ void take(const slc_velo_cuda_job &job, const event &v, const left_hits &s,
+                                     uint32_t n)
+{
+    const uint32_t pair = velo_lane() < n ? s.pair[velo_lane()] : 0, t = v.tracks + (pair >> LAYER_BITS);
+    const uint32_t hit = find_all(job, v, s, pair, n);
     const bool found = hit != NONE;
-    const uint32_t bits = __ballot_sync(velo_all_lanes, found), below = bits & velo_lanes_below();
+    const uint32_t same = __match_any_sync(velo_all_lanes, found ? pair >> LAYER_BITS : ~0U);
+    const uint32_t below = same & velo_lanes_below();
     const uint32_t before = __shfl_sync(velo_all_lanes, hit, below != 0 ? 31 - __clz((int)below) : 0);
     if (found) {
-        job.used[v.first + hit] = 1;
-        job.before[v.first + hit] = (uint16_t)(below != 0 ? before : (uint32_t)NONE);
-        if (bits >> velo_lane() == 1) {
-            job.ended.picked[t] = (uint16_t)hit;
-        }
+        job.before[v.first + hit] = (uint16_t)(below != 0 ? before : job.ended.picked[t]);
     }
     __syncwarp();
+    if (found && same >> velo_lane() == 1) {
+        job.ended.picked[t] = (uint16_t)hit;
+    }
+    __syncwarp();
+}
+
+/* All tracks, 32 at a time, layer after layer. */
+__device__ __forceinline__ void pick_up(const slc_velo_cuda_job &job, const event &v, left_hits &s,
+                                        uint32_t n)
+{
+    uint32_t pairs = 0;
+#pragma unroll 1
+    for (uint32_t base = 0; base < n; base += 32) {
+        const uint32_t t = base + velo_lane();
+        const line l = line_of(job, v, v.tracks + (t < n ? t : base));
+#pragma unroll 1
+        for (uint32_t layer = 0; layer < LAYERS; layer++) {
+            const bool looks = s.low_z[layer] <= s.high_z[layer] && t < n && layer >= l.bottom &&
+                               layer <= l.top && may_find(s, l, layer);
+            const uint32_t bits = __ballot_sync(velo_all_lanes, looks);
+            if (looks) {
+                s.pair[pairs + (uint32_t)__popc(bits & velo_lanes_below())] = t << LAYER_BITS | layer;
+            }
+            pairs += (uint32_t)__popc(bits);
+            __syncwarp();
+            const bool ends = base + 32 >= n && layer + 1 == LAYERS;
+#pragma unroll 1
+            while (pairs >= 32 || (ends && pairs > 0)) {
+                const uint32_t taken = min(pairs, 32U);
+                take(job, v, s, taken);
+                pairs -= taken;
+                const uint32_t rest = s.pair[32 + velo_lane()];
+                __syncwarp();
+                s.pair[velo_lane()] = rest;
+                __syncwarp();
+            }
+        }
+    }
 }
 
 __global__ void __launch_bounds__(32 * WARPS) pick_up_events(const slc_velo_cuda_job job)
@@ -176,6 +324,7 @@ __global__ void __launch_bounds__(32 * WARPS) pick_up_events(const slc_velo_cuda
     __shared__ left_hits shared[WARPS];
     left_hits &s = shared[threadIdx.x / 32];
     const uint32_t n = job.head->n_events;
+    s.pair[velo_lane()] = s.pair[32 + velo_lane()] = 0;
     for (uint32_t e = velo_next_event(job, 3); e < n; e = velo_next_event(job, 3)) {
         if (job.searched[e] == 0) {
             continue;
@@ -185,11 +334,7 @@ __global__ void __launch_bounds__(32 * WARPS) pick_up_events(const slc_velo_cuda
         v.tracks = v.first / 3;
         v.begin = job.layer_begin + (size_t)e * (LAYERS + 1);
         list_left(job, v, s);
-        const depth d = depth_of(job, v, s);
-        const uint32_t n_ended = job.n_ended[e];
-        for (uint32_t t = 0; t < n_ended; t++) {
-            take(job, v, v.tracks + t, find(job, v, s, d, v.tracks + t));
-        }
+        pick_up(job, v, s, job.n_ended[e]);
         __syncwarp();
     }
 }
@@ -198,6 +343,6 @@ __global__ void __launch_bounds__(32 * WARPS) pick_up_events(const slc_velo_cuda
 slc_status slc_velo_cuda_pick_up(const slc_velo_cuda_job *job, uint32_t multiprocessors,
                                  struct CUstream_st *stream, slc_error *error)
 {
-    SLC_LAUNCH(pick_up_events, 16 * multiprocessors, 32 * WARPS, 0, stream, *job);
+    SLC_LAUNCH(pick_up_events, 8 * multiprocessors, 32 * WARPS, 0, stream, *job);
     return slc_cuda_check(cudaGetLastError(), "picking up the VELO's hits", error);
 }

@@ -8,78 +8,53 @@
  * of layers moves together as on the processor, so that of equals the same one is the first.
  */
 #include "cuda/cuda_device.h"
-#include "velo/cuda/velo_cuda_bins.cuh"
-#include "velo/cuda/velo_cuda_kernels.h"
+#include "velo/cuda/velo_cuda_search.cuh"
 
 namespace
 {
-enum {
-    LAYERS = SLC_VELO_LAYERS,
-    WARPS = 2,
-    PLACES = 4095, /* of a seed's or a neighbour's code */
-    SKIP = 1 << 16,
-    HITS_OF = SKIP - 1,
-    NONE = SLC_VELO_CUDA_NONE
-};
-constexpr uint32_t FREE = 0xffffffffU, TAKEN = 0;
-
-/* Of a warp, for layers of so many hits. Owners are of places in layers, of a step that seeds or that
- * extends.
- */
-template <uint32_t MOST> struct step_memory {
-    union {
-        struct {
-            uint32_t down[MOST], up[MOST];
-        } seed;
-        unsigned long long extend[MOST];
-    } owner;
-    velo_bins<MOST> bins;
-    float scatter[MOST];
-    uint16_t down[MOST], middle[MOST], up[MOST];
-    uint8_t state[MOST]; /* of a seed */
-    uint8_t taken_middle[MOST];
-    uint32_t n_left[LAYERS];
-};
-enum { WAITS = 0, CHOSEN, DROPPED };
-
-/* An event in the hands of a warp. */
-struct event {
-    uint32_t e, first, tracks; /* where its hits and its tracks begin */
-    const uint16_t *begin;     /* of layers */
-    uint32_t n_candidates, n_ended, n_listed;
-};
-
-__device__ __forceinline__ slc_velo_cuda_hit *layer_of(const slc_velo_cuda_job &job, const event &v,
-                                                       uint32_t l)
-{
-    return job.left + v.first + v.begin[l];
-}
-
-__device__ __forceinline__ uint16_t *ids_of(const slc_velo_cuda_job &job, const event &v, uint32_t l)
-{
-    return job.left_id + v.first + v.begin[l];
-}
-
 /* ---- seeds ------------------------------------------------------------------------------------------- */
 
 /* The free hits of the layer that are nearest in direction: code of the difference, above the place. */
+template <uint32_t N> __device__ __forceinline__ void put_nearest(uint32_t mine, uint32_t (&code)[N])
+{
+#pragma unroll
+    for (uint32_t r = 0; r < N; r++) {
+        const uint32_t smaller = min(code[r], mine);
+        mine = max(code[r], mine);
+        code[r] = smaller;
+    }
+}
+
+__device__ __forceinline__ uint32_t apart(int32_t other, int32_t key)
+{
+    const uint32_t way = (uint32_t)other - (uint32_t)key;
+    return (int32_t)way < 0 ? 0U - way : way;
+}
+
+struct __attribute__((aligned(16))) four_keys {
+    int32_t of[4];
+};
+
 template <uint32_t N>
-__device__ __forceinline__ void find_nearest(const slc_velo_cuda_hit *down, uint32_t n_down, int32_t key,
+__device__ __forceinline__ void find_nearest(const int32_t *down, uint32_t n_down, int32_t key,
                                              uint32_t (&code)[N])
 {
 #pragma unroll
     for (uint32_t r = 0; r < N; r++) {
         code[r] = FREE;
     }
-    for (uint32_t k = 0; k < n_down; k++) {
-        const uint32_t apart = (uint32_t)down[k].key - (uint32_t)key;
-        uint32_t mine = ((int32_t)apart < 0 ? 0U - apart : apart) | k;
+    uint32_t k = 0;
+#pragma unroll 1
+    for (; k + 4 <= n_down; k += 4) {
+        const four_keys keys = *(const four_keys *)(down + k);
 #pragma unroll
-        for (uint32_t r = 0; r < N; r++) {
-            const uint32_t smaller = min(code[r], mine);
-            mine = max(code[r], mine);
-            code[r] = smaller;
+        for (uint32_t j = 0; j < 4; j++) {
+            put_nearest<N>(apart(keys.of[j], key) | (k + j), code);
         }
+    }
+#pragma unroll 1
+    for (; k < n_down; k++) {
+        put_nearest<N>(apart(down[k], key) | k, code);
     }
 }
 
@@ -89,8 +64,8 @@ struct best_seed {
 };
 
 /* The straightest seed through a hit of the middle layer, of the first n pairs. */
-template <uint32_t N, typename Bins>
-__device__ __forceinline__ best_seed straightest(const slc_velo_cuda_hit &hit, const slc_velo_cuda_hit *down,
+template <uint32_t N, typename Down, typename Bins>
+__device__ __forceinline__ best_seed straightest(const slc_velo_cuda_hit &hit, const Down &down,
                                                  const uint32_t (&code)[N], uint32_t n, const Bins &up,
                                                  float limit, float reach)
 {
@@ -100,15 +75,16 @@ __device__ __forceinline__ best_seed straightest(const slc_velo_cuda_hit &hit, c
         if (code[r] == FREE || r >= n) {
             continue;
         }
-        const slc_velo_cuda_hit from = down[code[r] & PLACES];
+        const slc_velo_cuda_hit from = down.hit(code[r] & PLACES);
         const float length = hit.z - from.z, tx = (hit.x - from.x) / length, ty = (hit.y - from.y) / length;
         const velo_span near = velo_near_line(up, hit.y, hit.z, ty, reach);
         float least = limit;
         uint32_t of = 0;
 #pragma unroll 1
         for (uint32_t k = near.begin; k < near.end; k++) {
-            const float scatter = velo_scatter(up.x[k] - hit.x, up.y[k] - hit.y, up.z[k] - hit.z, tx, ty);
-            const uint32_t place = up.place[k];
+            const slc_velo_cuda_hit to = up.hit[k];
+            const float scatter = velo_scatter(to.x - hit.x, to.y - hit.y, to.z - hit.z, tx, ty);
+            const uint32_t place = (uint32_t)to.key;
             const bool better = scatter < least || (scatter == least && place < of);
             of = better ? place : of;
             least = better ? scatter : least;
@@ -124,27 +100,31 @@ template <uint32_t N, typename Memory>
 __device__ __forceinline__ uint32_t find_seeds(const slc_velo_cuda_job &job, const event &v, Memory &s,
                                                uint32_t d, uint32_t m, uint32_t u, uint32_t n, float limit)
 {
-    const slc_velo_cuda_hit *down = layer_of(job, v, d), *middle = layer_of(job, v, m);
-    const uint32_t n_middle = s.n_left[m];
+    const auto down = free_of(job, v, s, d), middle = free_of(job, v, s, m);
     const float reach = sqrtf(limit);
     uint32_t seeds = 0;
-    velo_make_bins(s.bins, layer_of(job, v, u), s.n_left[u]);
 #pragma unroll 1
-    for (uint32_t base = 0; base < n_middle; base += 32) {
+    for (uint32_t k = velo_lane(); k < down.n; k += 32) {
+        s.key[k] = down.hit(k).key;
+    }
+    __syncwarp();
+    velo_make_bins(s.table.bins, free_of(job, v, s, u));
+#pragma unroll 1
+    for (uint32_t base = 0; base < middle.n; base += 32) {
         const uint32_t i = base + velo_lane();
-        const slc_velo_cuda_hit hit = middle[i < n_middle ? i : base];
+        const slc_velo_cuda_hit hit = middle.hit(i < middle.n ? i : base);
         uint32_t code[N];
-        find_nearest<N>(down, s.n_left[d], hit.key, code);
-        const best_seed best = straightest<N>(hit, down, code, n, s.bins, limit, reach);
-        const bool found = i < n_middle && best.scatter < limit;
+        find_nearest<N>(s.key, down.n, hit.key, code);
+        const best_seed best = straightest<N>(hit, down, code, n, s.table.bins, limit, reach);
+        const bool found = i < middle.n && best.scatter < limit;
         const uint32_t bits = __ballot_sync(velo_all_lanes, found);
         if (found) {
             const uint32_t at = seeds + (uint32_t)__popc(bits & velo_lanes_below());
-            s.scatter[at] = best.scatter;
-            s.down[at] = (uint16_t)best.down;
-            s.middle[at] = (uint16_t)i;
-            s.up[at] = (uint16_t)best.up;
-            s.state[at] = WAITS;
+            s.lines.seed.scatter[at] = best.scatter;
+            s.lines.seed.down[at] = (typename Memory::place)best.down;
+            s.lines.seed.middle[at] = (typename Memory::place)i;
+            s.lines.seed.up[at] = (typename Memory::place)best.up;
+            s.lines.seed.state[at] = WAITS;
         }
         seeds += (uint32_t)__popc(bits);
     }
@@ -154,7 +134,7 @@ __device__ __forceinline__ uint32_t find_seeds(const slc_velo_cuda_job &job, con
 /* What comes first is smallest: scatter without its last bits, then as seeds come. Never FREE nor TAKEN. */
 template <typename Memory> __device__ __forceinline__ uint32_t rank_of(const Memory &s, uint32_t seed)
 {
-    return ((__float_as_uint(s.scatter[seed]) & ~(uint32_t)PLACES) | seed) + 1;
+    return ((__float_as_uint(s.lines.seed.scatter[seed]) & ~(uint32_t)PLACES) | seed) + 1;
 }
 
 /* A hit that is taken has TAKEN as its owner. */
@@ -164,36 +144,37 @@ template <typename Memory> __device__ __forceinline__ void choose_seeds(Memory &
     for (bool more = true; more;) {
 #pragma unroll 1
         for (uint32_t k = velo_lane(); k < seeds; k += 32) {
-            if (s.state[k] == WAITS) {
-                atomicMin(&s.owner.seed.down[s.down[k]], rank_of(s, k));
-                atomicMin(&s.owner.seed.up[s.up[k]], rank_of(s, k));
+            if (s.lines.seed.state[k] == WAITS) {
+                atomicMin(&s.table.owner.down[s.lines.seed.down[k]], rank_of(s, k));
+                atomicMin(&s.table.owner.up[s.lines.seed.up[k]], rank_of(s, k));
             }
         }
         __syncwarp();
 #pragma unroll 1
         for (uint32_t k = velo_lane(); k < seeds; k += 32) {
             const uint32_t rank = rank_of(s, k);
-            if (s.state[k] == WAITS && s.owner.seed.down[s.down[k]] == rank &&
-                s.owner.seed.up[s.up[k]] == rank) {
-                s.state[k] = CHOSEN; /* nobody else has this rank: these two places are its own */
+            if (s.lines.seed.state[k] == WAITS && s.table.owner.down[s.lines.seed.down[k]] == rank &&
+                s.table.owner.up[s.lines.seed.up[k]] == rank) {
+                s.lines.seed.state[k] = CHOSEN; /* nobody else has this rank: these two places are its own */
             }
         }
         __syncwarp();
 #pragma unroll 1
         for (uint32_t k = velo_lane(); k < seeds; k += 32) {
-            if (s.state[k] == CHOSEN) {
-                s.owner.seed.down[s.down[k]] = s.owner.seed.up[s.up[k]] = TAKEN;
+            if (s.lines.seed.state[k] == CHOSEN) {
+                s.table.owner.down[s.lines.seed.down[k]] = s.table.owner.up[s.lines.seed.up[k]] = TAKEN;
             }
         }
         __syncwarp();
         bool waits = false;
 #pragma unroll 1
         for (uint32_t k = velo_lane(); k < seeds; k += 32) {
-            if (s.state[k] != WAITS) {
+            if (s.lines.seed.state[k] != WAITS) {
                 continue;
             }
-            if (s.owner.seed.down[s.down[k]] == TAKEN || s.owner.seed.up[s.up[k]] == TAKEN) {
-                s.state[k] = DROPPED;
+            if (s.table.owner.down[s.lines.seed.down[k]] == TAKEN ||
+                s.table.owner.up[s.lines.seed.up[k]] == TAKEN) {
+                s.lines.seed.state[k] = DROPPED;
             } else {
                 waits = true;
             }
@@ -202,8 +183,8 @@ template <typename Memory> __device__ __forceinline__ void choose_seeds(Memory &
         more = __any_sync(velo_all_lanes, waits);
 #pragma unroll 1
         for (uint32_t k = velo_lane(); k < seeds && more; k += 32) {
-            if (s.state[k] == WAITS) {
-                s.owner.seed.down[s.down[k]] = s.owner.seed.up[s.up[k]] = FREE;
+            if (s.lines.seed.state[k] == WAITS) {
+                s.table.owner.down[s.lines.seed.down[k]] = s.table.owner.up[s.lines.seed.up[k]] = FREE;
             }
         }
         __syncwarp();
@@ -216,31 +197,34 @@ __device__ __forceinline__ void start(const slc_velo_cuda_job &job, event &v, Me
                                       uint32_t d, uint32_t m, uint32_t u)
 {
     const slc_velo_cuda_candidates &c = job.candidates;
+    const auto down_hits = free_of(job, v, s, d), middle_hits = free_of(job, v, s, m),
+               up_hits = free_of(job, v, s, u);
     uint16_t *before = job.before + v.first;
 #pragma unroll 1
     for (uint32_t base = 0; base < seeds; base += 32) {
         const uint32_t k = base + velo_lane();
-        const bool taken = k < seeds && s.state[k] == CHOSEN;
+        const bool taken = k < seeds && s.lines.seed.state[k] == CHOSEN;
         const uint32_t bits = __ballot_sync(velo_all_lanes, taken);
         if (taken) {
             const uint32_t at = v.tracks + v.n_candidates + (uint32_t)__popc(bits & velo_lanes_below());
-            const slc_velo_cuda_hit to = layer_of(job, v, u)[s.up[k]],
-                                    from = layer_of(job, v, m)[s.middle[k]];
-            const uint16_t up = ids_of(job, v, u)[s.up[k]], middle = ids_of(job, v, m)[s.middle[k]];
-            const uint16_t down = ids_of(job, v, d)[s.down[k]];
+            const slc_velo_cuda_hit to = up_hits.hit(s.lines.seed.up[k]),
+                                    from = middle_hits.hit(s.lines.seed.middle[k]);
+            const uint32_t up = up_hits.id(s.lines.seed.up[k]),
+                           middle = middle_hits.id(s.lines.seed.middle[k]);
+            const uint32_t down = down_hits.id(s.lines.seed.down[k]);
             const float dz = to.z - from.z;
             c.x[at] = to.x;
             c.y[at] = to.y;
             c.z[at] = to.z;
             c.tx[at] = (to.x - from.x) / dz;
             c.ty[at] = (to.y - from.y) / dz;
-            c.scatter[at] = c.last[at] = s.scatter[k];
+            c.scatter[at] = c.last[at] = s.lines.seed.scatter[k];
             c.count[at] = 3;
-            c.hit[at] = up;
-            before[up] = middle;
-            before[middle] = down;
-            before[down] = down;
-            s.taken_middle[s.middle[k]] = 1;
+            c.hit[at] = (uint16_t)up;
+            before[up] = (uint16_t)middle;
+            before[middle] = (uint16_t)down;
+            before[down] = (uint16_t)down;
+            s.key[s.lines.seed.middle[k]] = 1;
         }
         v.n_candidates += (uint32_t)__popc(bits);
     }
@@ -248,20 +232,13 @@ __device__ __forceinline__ void start(const slc_velo_cuda_job &job, event &v, Me
 }
 
 template <typename Memory, typename Stays>
-__device__ __forceinline__ void compact(const slc_velo_cuda_job &job, const event &v, Memory &s, uint32_t l,
-                                        const Stays &stays)
+__device__ __forceinline__ void compact(Memory &s, uint32_t l, const Stays &stays)
 {
-    slc_velo_cuda_hit *hits = layer_of(job, v, l);
-    uint16_t *ids = ids_of(job, v, l);
-    const uint32_t kept = velo_compact(hits, ids, hits, s.n_left[l], [&](uint32_t k, uint16_t *id) {
-        *id = ids[k];
+    const typename Memory::place *place = s.free[l % ACTIVE];
+    keep_free(s, l, s.n_left[l], [&](uint32_t k, uint32_t *at) {
+        *at = place[k];
         return stays(k);
     });
-    __syncwarp(); /* all have read how many there were */
-    if (velo_lane() == 0) {
-        s.n_left[l] = kept;
-    }
-    __syncwarp();
 }
 
 template <uint32_t N, typename Memory>
@@ -276,10 +253,11 @@ __device__ __forceinline__ void seed(const slc_velo_cuda_job &job, event &v, Mem
     if (seeds == 0) {
         return;
     }
+    __syncwarp(); /* nobody looks at bins any more */
 #pragma unroll 1
     for (uint32_t k = velo_lane(); k < max(n_down, max(n_middle, n_up)); k += 32) {
-        s.owner.seed.down[k] = s.owner.seed.up[k] = FREE;
-        s.taken_middle[k] = 0;
+        s.table.owner.down[k] = s.table.owner.up[k] = FREE;
+        s.key[k] = 0;
     }
     __syncwarp();
     choose_seeds(s, seeds);
@@ -287,88 +265,13 @@ __device__ __forceinline__ void seed(const slc_velo_cuda_job &job, event &v, Mem
     /* In one place, for the instruction cache. */
 #pragma unroll 1
     for (uint32_t of = last ? 1 : 0; of < 3; of++) {
-        const uint32_t *owner = of == 0 ? s.owner.seed.down : s.owner.seed.up;
-        compact(job, v, s,
+        const uint32_t *owner = of == 0 ? s.table.owner.down : s.table.owner.up;
+        compact(s,
                 of == 0   ? d
                 : of == 1 ? i
                           : u,
-                [&](uint32_t k) { return of == 1 ? s.taken_middle[k] == 0 : owner[k] != TAKEN; });
+                [&](uint32_t k) { return of == 1 ? s.key[k] == 0 : owner[k] != TAKEN; });
     }
-}
-
-/* ---- the end of a candidate -------------------------------------------------------------------------- */
-
-/* Layers without a hit in which a track of three hits should have one. */
-__device__ __forceinline__ uint32_t missing(const slc_velo_cuda_job &job, const event &v, uint32_t hit,
-                                            uint32_t middle, uint32_t down)
-{
-    const slc_velo_cuda_settings &settings = job.settings;
-    const slc_velo_cuda_hit b = job.all[v.first + hit], a = job.all[v.first + down];
-    const uint8_t *place = job.place + v.first;
-    const uint32_t have = 1U << place[hit] / 2U | 1U << place[middle] / 2U | 1U << place[down] / 2U;
-    const float dz = a.z - b.z, tx = (a.x - b.x) / dz, ty = (a.y - b.y) / dz;
-    const float closest = b.z - (tx * b.x + ty * b.y) / (tx * tx + ty * ty);
-    const bool forward = b.z > closest;
-    const float from = forward ? b.z : -INFINITY;
-    const float to = forward ? INFINITY : closest < a.z ? closest : a.z;
-    uint32_t n = 0;
-#pragma unroll 1
-    for (uint32_t l = 0; l < LAYERS; l++) {
-        const float z = settings.layer_z[l], way = z - b.z, x = b.x + tx * way, y = b.y + ty * way;
-        const float r2 = x * x + y * y;
-        n += (have >> l & 1U) == 0 && r2 > settings.missing_low2 && r2 < settings.missing_high2 && z > from &&
-             z < to;
-    }
-    return n;
-}
-
-/* A candidate that has ended. */
-struct ending {
-    uint32_t hit, n;
-    float scatter, last;
-};
-
-/* Those of the lanes that have one: tracks, in the order of the lanes. */
-__device__ __forceinline__ void finish(const slc_velo_cuda_job &job, event &v, bool ends, ending end,
-                                       float max_3hits)
-{
-    const slc_velo_cuda_settings &settings = job.settings;
-    uint16_t *before = job.before + v.first;
-    uint8_t *used = job.used + v.first;
-    bool is_track = ends;
-    if (ends && end.n == 3) {
-        const uint32_t middle = before[end.hit], down = before[middle];
-        is_track = end.scatter < max_3hits;
-        if (is_track && settings.missing_layer > 0) {
-            const float n = (float)missing(job, v, end.hit, middle, down);
-            is_track = end.scatter + settings.missing_layer * n < max_3hits;
-        }
-    } else if (ends && end.n >= 5 && settings.trim > 0 && end.last > settings.trim) {
-        used[end.hit] = 1;
-        end.hit = before[end.hit];
-        end.scatter -= end.last;
-        end.n--;
-    }
-    const uint32_t bits = __ballot_sync(velo_all_lanes, is_track);
-    uint32_t listed;
-    const uint32_t at = v.n_listed + velo_sum_before(is_track ? end.n : 0, &listed);
-    if (is_track) {
-        const uint32_t t = v.tracks + v.n_ended + (uint32_t)__popc(bits & velo_lanes_below());
-        job.ended.begin[t] = (uint16_t)at;
-        job.ended.n[t] = (uint16_t)end.n;
-        job.ended.scatter[t] = end.scatter;
-        job.ended.picked[t] = NONE;
-        uint32_t hit = end.hit;
-#pragma unroll 1
-        for (uint32_t k = end.n; k-- > 0;) {
-            job.list[v.first + at + k] = (uint16_t)hit;
-            used[hit] = 1;
-            hit = before[hit];
-        }
-    }
-    v.n_ended += (uint32_t)__popc(bits);
-    v.n_listed += listed;
-    __syncwarp();
 }
 
 /* ---- candidates -------------------------------------------------------------------------------------- */
@@ -382,19 +285,20 @@ __device__ __forceinline__ void want(const slc_velo_cuda_job &job, const event &
     const float reach = sqrtf(max_scatter);
     const bool looks = max_scatter > 0 && s.n_left[layer] > 0;
     if (looks) {
-        velo_make_bins(s.bins, layer_of(job, v, layer), s.n_left[layer]);
+        velo_make_bins(s.table.bins, free_of(job, v, s, layer));
     }
 #pragma unroll 1
     for (uint32_t i = velo_lane(); i < v.n_candidates; i += 32) {
         const uint32_t at = v.tracks + i;
         const float x = c.x[at], y = c.y[at], z = c.z[at], tx = c.tx[at], ty = c.ty[at];
-        const velo_span near = looks ? velo_near_line(s.bins, y, z, ty, reach) : velo_span{0, 0};
+        const velo_span near = looks ? velo_near_line(s.table.bins, y, z, ty, reach) : velo_span{0, 0};
         float best = max_scatter;
         uint32_t wanted = 0;
 #pragma unroll 1
         for (uint32_t k = near.begin; k < near.end; k++) {
-            const float scatter = velo_scatter(s.bins.x[k] - x, s.bins.y[k] - y, s.bins.z[k] - z, tx, ty);
-            const uint32_t place = s.bins.place[k];
+            const slc_velo_cuda_hit hit = s.table.bins.hit[k];
+            const float scatter = velo_scatter(hit.x - x, hit.y - y, hit.z - z, tx, ty);
+            const uint32_t place = (uint32_t)hit.key;
             const bool better = scatter < best || (scatter == best && place < wanted);
             wanted = better ? place : wanted;
             best = better ? scatter : best;
@@ -403,7 +307,7 @@ __device__ __forceinline__ void want(const slc_velo_cuda_job &job, const event &
         c.best[at] = best;
         c.wanted[at] = (uint16_t)wanted;
         if (wanted != NONE) {
-            atomicMin(&s.owner.extend[wanted], (unsigned long long)__float_as_uint(best) << 32 | i);
+            atomicMin(&s.lines.extend[wanted], (unsigned long long)__float_as_uint(best) << 32 | i);
         }
     }
     __syncwarp();
@@ -423,12 +327,13 @@ __device__ __forceinline__ candidate advanced(const slc_velo_cuda_job &job, cons
     const uint32_t at = v.tracks + i, wanted = c.wanted[at];
     candidate next = {c.x[at],       c.y[at],    c.z[at],     c.tx[at], c.ty[at],
                       c.scatter[at], c.last[at], c.count[at], c.hit[at]};
-    if (wanted == NONE || (uint32_t)s.owner.extend[wanted] != i) {
+    if (wanted == NONE || (uint32_t)s.lines.extend[wanted] != i) {
         next.count += SKIP;
         return next;
     }
-    const slc_velo_cuda_hit hit = layer_of(job, v, layer)[wanted];
-    const uint32_t id = ids_of(job, v, layer)[wanted];
+    const auto hits = free_of(job, v, s, layer);
+    const slc_velo_cuda_hit hit = hits.hit(wanted);
+    const uint32_t id = hits.id(wanted);
     const float dz = hit.z - next.z;
     next.tx = (hit.x - next.x) / dz;
     next.ty = (hit.y - next.y) / dz;
@@ -467,7 +372,7 @@ __device__ __forceinline__ void extend(const slc_velo_cuda_job &job, event &v, M
     }
 #pragma unroll 1
     for (uint32_t k = velo_lane(); k < s.n_left[layer]; k += 32) {
-        s.owner.extend[k] = ~0ULL;
+        s.lines.extend[k] = ~0ULL;
     }
     __syncwarp();
     want(job, v, s, layer, last ? 0 : p.extending);
@@ -494,28 +399,22 @@ __device__ __forceinline__ void extend(const slc_velo_cuda_job &job, event &v, M
         __syncwarp();
     }
     v.n_candidates = kept;
-    compact(job, v, s, layer, [&](uint32_t k) { return s.owner.extend[k] == ~0ULL; });
+    compact(s, layer, [&](uint32_t k) { return s.lines.extend[k] == ~0ULL; });
 }
 
 /* ---- a pass ------------------------------------------------------------------------------------------ */
 
+/* A layer comes into reach: its hits that no earlier pass has used. */
 template <typename Memory>
-__device__ __forceinline__ void refill(const slc_velo_cuda_job &job, const event &v, Memory &s)
+__device__ __forceinline__ void enter(const slc_velo_cuda_job &job, const event &v, Memory &s, uint32_t l,
+                                      bool all_free)
 {
-#pragma unroll 1
-    for (uint32_t l = 0; l < LAYERS; l++) {
-        const uint32_t begin = v.begin[l], n = v.begin[l + 1] - begin;
-        const uint8_t *used = job.used + v.first + begin;
-        const uint32_t kept = velo_compact(layer_of(job, v, l), ids_of(job, v, l), job.all + v.first + begin,
-                                           n, [&](uint32_t k, uint16_t *id) {
-                                               *id = (uint16_t)(begin + k);
-                                               return used[k] == 0;
-                                           });
-        if (velo_lane() == 0) {
-            s.n_left[l] = kept;
-        }
-    }
-    __syncwarp();
+    const uint32_t begin = s.begin[l];
+    const uint8_t *used = job.used + v.first + begin;
+    keep_free(s, l, s.begin[l + 1] - begin, [&](uint32_t k, uint32_t *at) {
+        *at = k;
+        return all_free || used[k] == 0;
+    });
 }
 
 /* Each step is in one place, for the instruction cache: a seed, an extension, in the second pass a wider
@@ -526,8 +425,17 @@ __device__ __forceinline__ void search_event(const slc_velo_cuda_job &job, event
 {
     enum { SEED, EXTEND, WIDE_SEED };
     uint32_t i = LAYERS - 2, action = SEED;
-    refill(job, v, s);
+    const uint16_t *begin = job.layer_begin + (size_t)v.e * (LAYERS + 1);
+    if (velo_lane() <= LAYERS) {
+        s.begin[velo_lane()] = begin[velo_lane()];
+    }
+    __syncwarp();
+    uint32_t entered = LAYERS; /* this and all above */
     while (i > 0) {
+#pragma unroll 1
+        while (entered > (action == SEED ? i - 1 : i >= 2 ? i - 2 : 0)) {
+            enter(job, v, s, --entered, p.second == 0);
+        }
         if (action != EXTEND) {
             const uint32_t up = i - (action == SEED ? 1 : 2);
             seed<N>(job, v, s, i, up, p, action != SEED || p.second == 0 || i < 2);
@@ -541,7 +449,7 @@ __device__ __forceinline__ void search_event(const slc_velo_cuda_job &job, event
 }
 
 template <uint32_t N, uint32_t MOST>
-__global__ void __launch_bounds__(32 * WARPS)
+__global__ void __launch_bounds__(32 * WARPS, MOST == SLC_VELO_CUDA_SMALL ? 16 : 7)
     search_events(const slc_velo_cuda_job job, const slc_velo_cuda_pass p)
 {
     __shared__ step_memory<MOST> shared[WARPS];
@@ -556,11 +464,13 @@ __global__ void __launch_bounds__(32 * WARPS)
         v.e = e;
         v.first = job.hit_offset[e];
         v.tracks = v.first / 3;
-        v.begin = job.layer_begin + (size_t)e * (LAYERS + 1);
         v.n_candidates = 0;
+        v.layer_z = job.settings.layer_z[min(velo_lane(), (uint32_t)LAYERS - 1)];
         v.n_ended = job.n_ended[e];
         v.n_listed = job.n_listed[e];
+        const uint32_t ended = v.n_ended;
         search_event<N>(job, v, s, p);
+        list_hits(job, v, ended);
         if (velo_lane() == 0) {
             job.n_ended[e] = v.n_ended;
             job.n_listed[e] = v.n_listed;

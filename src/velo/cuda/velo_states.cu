@@ -26,10 +26,17 @@ struct measured {
     float x, y, z, variance;
 };
 
-__device__ __forceinline__ measured hit_of(const slc_velo_cuda_fit &fit, const track &t, uint32_t k)
+__device__ __forceinline__ measured hit_of(const slc_velo_cuda_fit &fit, const track &t, uint32_t which)
 {
-    const slc_velo_cuda_hit hit = t.all[t.hit[k]];
+    const slc_velo_cuda_hit hit = t.all[which];
     return {hit.x, hit.y, hit.z, fit.variance[min((uint32_t)hit.key, (uint32_t)SLC_VELO_FIT_SIZES)]};
+}
+
+/* Which hit is the k-th on the way; beyond the end, the last one. */
+__device__ __forceinline__ uint32_t which_of(const track &t, bool from_last, uint32_t k)
+{
+    const uint32_t held = min(k, t.n - 1);
+    return t.hit[from_last ? t.n - 1 - held : held];
 }
 
 /* Transports over dz and adds the hit; what the residuals add to chi2 comes first of x, then of y. */
@@ -56,12 +63,17 @@ __device__ __forceinline__ void add_hit(line &l, const measured &hit, float dz, 
 __device__ __forceinline__ float pass(const slc_velo_cuda_fit &fit, const track &t, bool from_last,
                                       float noise, line &l, float *chi2)
 {
-    const measured first = hit_of(fit, t, from_last ? t.n - 1 : 0);
+    const measured first = hit_of(fit, t, which_of(t, from_last, 0));
+    measured next = hit_of(fit, t, which_of(t, from_last, 1)); /* a hit is read one ahead, its number two */
+    uint32_t which = which_of(t, from_last, 2);
     float z = first.z;
     l = {first.x, l.tx, first.y, l.ty, first.variance, 0, 1.0F};
     *chi2 = 0;
+#pragma unroll 1
     for (uint32_t j = 1; j < t.n; j++) {
-        const measured hit = hit_of(fit, t, from_last ? t.n - 1 - j : j);
+        const measured hit = next;
+        next = hit_of(fit, t, which);
+        which = which_of(t, from_last, j + 2);
         add_hit(l, hit, hit.z - z, noise, chi2);
         z = hit.z;
     }
