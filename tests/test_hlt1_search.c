@@ -226,7 +226,7 @@ static void full_lists(void **state)
     (void)state;
     slc_hlt1_config config = settings("full");
     config.forward.max_hits = 7;
-    config.forward.max_triplets = 2;
+    config.forward.max_triplets = config.rest.max_triplets = 2;
     assert_true(compare(&config, &few).long_tracks > 60);
     config = settings("loose");
     config.forward.max_hits = 1;
@@ -237,7 +237,7 @@ static void full_lists(void **state)
     assert_true(n.crowded >= 1 && n.upstream <= 93);
     config = settings("full");
     config.forward.max_hits = 64;
-    config.forward.max_triplets = 32;
+    config.forward.max_triplets = config.rest.max_triplets = 32;
     config.forward.max_quality = 10;
     config.forward.max_shared = 1;
     config.rest.max_quality = 10;

@@ -34,7 +34,8 @@ typedef struct slc_hlt1_forward_config {
 } slc_hlt1_forward_config;
 
 /* Tracks of the VELO that are not part of a long track, followed to hits of the SciFi that no long track has,
- * without a momentum from the UT; its hits must lie where the momentum that is found says. */
+ * without a momentum from the UT; hits there must lie where the momentum that is found says, and momenta are looked
+ * for between the lowest and the highest that they allow. */
 typedef struct slc_hlt1_rest_config {
     bool on;
     float least_p_mev; /* hits are looked for */
@@ -42,6 +43,7 @@ typedef struct slc_hlt1_rest_config {
     float max_ut_distance_mm;
     uint32_t min_ut_layers; /* with a hit within that distance, at least; at most 4 */
     uint32_t min_hits;      /* of the SciFi, 9 to 12 */
+    uint32_t max_triplets;  /* as in slc_hlt1_forward_config */
 } slc_hlt1_rest_config;
 
 typedef struct slc_hlt1_config {

@@ -329,8 +329,8 @@ static void search(slc_hlt1_chain *chain, uint32_t e, slc_hlt1_result *result)
                          &result->long_hits);
     const double forward = slc_clock_seconds();
     if (chain->config.rest.on) {
-        slc_hlt1_forward_rest(chain->forward, &chain->config, &event, first_long, &result->long_tracks,
-                              &result->long_hits);
+        slc_hlt1_forward_rest(chain->forward, chain->upstream, &chain->config, &event, first_long,
+                              &result->long_tracks, &result->long_hits);
     }
     slc_columns_end_event(&result->long_tracks);
     slc_columns_end_event(&result->long_hits);

@@ -25,7 +25,8 @@ static void hlt1_config_default(slc_hlt1_config *config)
                                           .max_quality = 0.2f,
                                           .max_ut_distance_mm = 2.0f,
                                           .min_ut_layers = 2,
-                                          .min_hits = 10};
+                                          .min_hits = 10,
+                                          .max_triplets = 14};
     slc_hlt1_fit_config_default(&config->fit);
     slc_hlt1_secondaries_config_default(&config->pairs);
 }
@@ -80,7 +81,8 @@ slc_status slc_hlt1_config_check(const slc_hlt1_config *config, slc_error *error
                    {"rest.max_quality", config->rest.max_quality, 0, 1e6f},
                    {"rest.max_ut_distance_mm", config->rest.max_ut_distance_mm, 0, 1e3f},
                    {"rest.min_ut_layers", (float)config->rest.min_ut_layers, 0, 4},
-                   {"rest.min_hits", (float)config->rest.min_hits, 9, 12}};
+                   {"rest.min_hits", (float)config->rest.min_hits, 9, 12},
+                   {"rest.max_triplets", (float)config->rest.max_triplets, 1, 32}};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         if (!is_within(numbers[i].value, numbers[i].low, numbers[i].high)) {
             return slc_fail(error, SLC_ERR_USAGE, "%s must be from %g to %g, not %g", numbers[i].name,

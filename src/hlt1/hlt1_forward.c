@@ -35,10 +35,11 @@ struct slc_hlt1_forward_search {
     slc_hlt1_forward_work *work;
     slc_hlt1_forward_start *starts;
     slc_hlt1_forward_track *found;
-    uint32_t *of;  /* starts: which track they are of */
-    uint8_t *has;  /* tracks of the VELO: those that have one */
-    uint8_t *used; /* hits */
-    float *free_x; /* likewise */
+    uint32_t *of;      /* starts: which track they are of */
+    float (*range)[2]; /* likewise: charge over momentum */
+    uint8_t *has;      /* tracks of the VELO: those that have one */
+    uint8_t *used;     /* hits */
+    float *free_x;     /* likewise */
     float *pivots;
     size_t n_tracks, n_hits; /* for which there is room */
 };
@@ -48,6 +49,7 @@ static void clear_room(slc_hlt1_forward_search *search)
     free(search->starts);
     free(search->found);
     free(search->of);
+    free(search->range);
     free(search->has);
     free(search->used);
     free(search->free_x);
@@ -91,13 +93,14 @@ slc_status slc_hlt1_forward_reserve(slc_hlt1_forward_search *search, size_t trac
     search->starts = malloc((n + 1) * sizeof *search->starts);
     search->found = malloc((n + 1) * sizeof *search->found);
     search->of = malloc((n + 1) * sizeof *search->of);
+    search->range = malloc((n + 1) * sizeof *search->range);
     search->has = malloc(n + 1);
     search->used = malloc(rows + 1);
     search->free_x = malloc((rows + SLC_HLT1_FORWARD_SPARE) * sizeof *search->free_x);
     search->pivots = malloc((pivots + SLC_HLT1_FORWARD_SPARE) * sizeof *search->pivots);
     const bool all = search->starts != NULL && search->found != NULL && search->of != NULL &&
-                     search->has != NULL && search->used != NULL && search->free_x != NULL &&
-                     search->pivots != NULL;
+                     search->range != NULL && search->has != NULL && search->used != NULL &&
+                     search->free_x != NULL && search->pivots != NULL;
     search->n_tracks = all ? n : 0;
     search->n_hits = all ? rows : 0;
     return all ? SLC_OK : SLC_ERR_MEMORY;
@@ -148,18 +151,18 @@ void slc_hlt1_forward_expect(const slc_hlt1_forward_tables *tables, const slc_hl
 }
 
 void slc_hlt1_forward_expect_free(const slc_hlt1_forward_tables *tables, const slc_hlt1_event *event,
-                                  uint32_t v, float least_p_mev, slc_hlt1_forward_start *s)
+                                  uint32_t v, const float q_over_p[2], slc_hlt1_forward_start *s)
 {
     const slc_hlt1_forward_params *params = tables->params;
     const float tx = event->tx[v], x = event->x[v] + tx * (params->magnet_z_mm[0] - event->z[v]);
+    const float kick = kick_of(params, 0, tx, event->ty[v], tables->polarity);
+    const float a = kick * (-tables->polarity * q_over_p[0]), b = kick * (-tables->polarity * q_over_p[1]);
     *s = (slc_hlt1_forward_start){.velo = {event->x[v], event->y[v], event->z[v], tx, event->ty[v]},
                                   .tx = tx,
-                                  .q_over_p = 1.0f / least_p_mev,
                                   .magnet_x = x,
-                                  .tolerance = 40.0f,
-                                  .kick = kick_of(params, 0, tx, event->ty[v], tables->polarity),
+                                  .kick = kick,
                                   .x = x,
-                                  .slope = {tx, tx, tx}};
+                                  .range = {tx + fminf(a, b), tx + fmaxf(a, b)}};
 }
 
 void slc_hlt1_forward_pivots(const float *x, const uint32_t begin[SLC_SCIFI_ZONES + 1], float *pivots,
@@ -335,20 +338,14 @@ static void close_gaps(size_t begin, slc_hlt1_long *tracks, slc_hlt1_track_hits 
     hits->head.size = hit;
 }
 
-/* Looks for the hits of n starts; those found are fitted by all of them. */
-static void find(slc_hlt1_forward_search *search, const slc_hlt1_forward_config *config,
-                 const slc_hlt1_event *event, const slc_hlt1_rest_config *rest, size_t n)
+/* Looks for the hits of n starts, as `in` says; those found are fitted by all of them. */
+static void find(slc_hlt1_forward_search *search, const slc_hlt1_event *event, slc_hlt1_forward_in in,
+                 size_t n)
 {
-    slc_hlt1_forward_in in = {.tables = &search->tables,
-                              .x = event->scifi_x,
-                              .free_x = rest != NULL ? search->free_x : event->scifi_x,
-                              .begin = event->scifi_begin,
-                              .pivots = search->pivots,
-                              .max_hits = config->max_hits,
-                              .max_triplets = config->max_triplets,
-                              .min_hits = rest != NULL ? rest->min_hits : LEAST_HITS,
-                              .max_quality = rest != NULL ? rest->max_quality : config->max_quality,
-                              .free = rest != NULL};
+    in.tables = &search->tables;
+    in.x = event->scifi_x;
+    in.begin = event->scifi_begin;
+    in.pivots = search->pivots;
     if (event->scifi_begin[SLC_SCIFI_ZONES] == 0) {
         for (size_t i = 0; i < n; i++) {
             search->found[i].n = 0;
@@ -372,7 +369,12 @@ void slc_hlt1_forward_run(slc_hlt1_forward_search *search, const slc_hlt1_forwar
     for (uint32_t t = 0; t < n; t++) {
         slc_hlt1_forward_expect(&search->tables, event, upstream, first + t, &search->starts[t]);
     }
-    find(search, config, event, NULL, n);
+    const slc_hlt1_forward_in in = {.free_x = event->scifi_x,
+                                    .max_hits = config->max_hits,
+                                    .max_triplets = config->max_triplets,
+                                    .min_hits = LEAST_HITS,
+                                    .max_quality = config->max_quality};
+    find(search, event, in, n);
     for (uint32_t t = 0; t < n; t++) {
         const slc_hlt1_forward_track *f = &search->found[t];
         if (f->n > 0) {
@@ -385,11 +387,15 @@ void slc_hlt1_forward_run(slc_hlt1_forward_search *search, const slc_hlt1_forwar
     close_gaps(begin, tracks, hits);
 }
 
-/* What is looked for of tracks of the VELO that have no long track; returns how many there are. */
-static size_t expect_rest(slc_hlt1_forward_search *search, const slc_hlt1_event *event, float least_p_mev,
-                          size_t first_long, const slc_hlt1_long *tracks)
+/* What is looked for of tracks of the VELO that have no long track, if the UT allows a momentum; returns how
+ * many there are. */
+static size_t expect_rest(slc_hlt1_forward_search *search, slc_hlt1_upstream_search *upstream,
+                          const slc_hlt1_event *event, const slc_hlt1_rest_config *rest, size_t first_long,
+                          const slc_hlt1_long *tracks)
 {
-    size_t n = 0;
+    const slc_hlt1_upstream_ask ask = {1.0f / rest->least_p_mev, rest->max_ut_distance_mm,
+                                       rest->min_ut_layers};
+    size_t asked = 0, n = 0;
     memset(search->has, 0, event->n_velo);
     for (size_t t = first_long; t < tracks->head.size; t++) {
         search->has[tracks->velo_track[t]] = 1;
@@ -397,24 +403,38 @@ static size_t expect_rest(slc_hlt1_forward_search *search, const slc_hlt1_event 
     for (uint32_t v = 0; v < event->n_velo; v++) {
         if (search->has[v] == 0 && event->backward[v] == 0 && fabsf(event->tx[v]) < 0.35f &&
             fabsf(event->ty[v]) < 0.3f) {
-            search->of[n] = v;
-            slc_hlt1_forward_expect_free(&search->tables, event, v, least_p_mev, &search->starts[n++]);
+            search->of[asked++] = v;
+        }
+    }
+    slc_hlt1_upstream_ranges(upstream, event, search->of, asked, &ask, search->range);
+    for (size_t i = 0; i < asked; i++) {
+        if (search->range[i][0] <= search->range[i][1]) {
+            search->of[n] = search->of[i];
+            slc_hlt1_forward_expect_free(&search->tables, event, search->of[n], search->range[i],
+                                         &search->starts[n]);
+            n++;
         }
     }
     return n;
 }
 
-void slc_hlt1_forward_rest(slc_hlt1_forward_search *search, const slc_hlt1_config *config,
-                           const slc_hlt1_event *event, size_t first_long, slc_hlt1_long *tracks,
-                           slc_hlt1_track_hits *hits)
+void slc_hlt1_forward_rest(slc_hlt1_forward_search *search, slc_hlt1_upstream_search *upstream,
+                           const slc_hlt1_config *config, const slc_hlt1_event *event, size_t first_long,
+                           slc_hlt1_long *tracks, slc_hlt1_track_hits *hits)
 {
     const slc_hlt1_rest_config *rest = &config->rest;
     const size_t begin = tracks->head.size;
-    const size_t n = expect_rest(search, event, rest->least_p_mev, first_long, tracks);
+    const size_t n = expect_rest(search, upstream, event, rest, first_long, tracks);
     for (uint32_t i = 0; i < event->scifi_begin[SLC_SCIFI_ZONES]; i++) {
         search->free_x[i] = search->used[i] != 0 ? INFINITY : event->scifi_x[i];
     }
-    find(search, &config->forward, event, rest, n);
+    const slc_hlt1_forward_in in = {.free_x = search->free_x,
+                                    .max_hits = config->forward.max_hits,
+                                    .max_triplets = rest->max_triplets,
+                                    .min_hits = rest->min_hits,
+                                    .max_quality = rest->max_quality,
+                                    .free = true};
+    find(search, event, in, n);
     for (size_t i = 0; i < n; i++) {
         const slc_hlt1_forward_track *f = &search->found[i];
         if (f->n == 0) {

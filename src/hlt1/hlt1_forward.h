@@ -8,7 +8,7 @@
 #ifndef SLUICE_HLT1_FORWARD_H
 #define SLUICE_HLT1_FORWARD_H
 
-#include "hlt1/hlt1_event.h"
+#include "hlt1/hlt1_upstream.h"
 
 /* Where states of long tracks are, behind the SciFi; where its curves are counted from. */
 #define SLC_HLT1_LONG_Z_MM  9410.0f
@@ -47,9 +47,10 @@ void slc_hlt1_forward_run(slc_hlt1_forward_search *search, const slc_hlt1_forwar
                           uint32_t n, slc_hlt1_long *tracks, slc_hlt1_track_hits *hits);
 
 /* The same of tracks of the VELO that have none, with hits that slc_hlt1_forward_run, which was called
- * before, has not used; first_long is the row of the event's first long track. */
-void slc_hlt1_forward_rest(slc_hlt1_forward_search *search, const slc_hlt1_config *config,
-                           const slc_hlt1_event *event, size_t first_long, slc_hlt1_long *tracks,
-                           slc_hlt1_track_hits *hits);
+ * before as slc_hlt1_upstream_run was, has not used; first_long is the row of the event's first long track.
+ */
+void slc_hlt1_forward_rest(slc_hlt1_forward_search *search, slc_hlt1_upstream_search *upstream,
+                           const slc_hlt1_config *config, const slc_hlt1_event *event, size_t first_long,
+                           slc_hlt1_long *tracks, slc_hlt1_track_hits *hits);
 
 #endif

@@ -11,7 +11,8 @@
  */
 #include "hlt1/hlt1_forward_lanes.h"
 
-static const float window_mm = 150.0f, window_per_q = 2e6f, outer_mm = 100.0f, stereo_mm = 800.0f;
+static const float window_mm = 150.0f, free_window_mm = 50.0f, window_per_q = 2e6f, outer_mm = 100.0f,
+                   stereo_mm = 800.0f;
 static const float triplet_limit = 8.0f;
 
 /* ---- where the track is expected ---------------------------------------------------------------- */
@@ -21,7 +22,7 @@ static void cross_layers(const slc_hlt1_forward_in *in, const slc_hlt1_forward_s
 {
     const slc_hlt1_forward_tables *tables = in->tables;
     const float ty = s->velo.ty, mz = tables->params->magnet_z_mm[0];
-    const f32v slower = f(1.0f - ty * SLC_SCIFI_DZDY), turn = f(fabsf(s->kick * s->q_over_p));
+    const f32v slower = f(1.0f - ty * SLC_SCIFI_DZDY);
     const float reach = window_mm + window_per_q * fabsf(s->q_over_p);
     for (size_t k = 0; k < SLC_SCIFI_LAYERS; k++) {
         w->slope[k] = s->slope[k / 4];
@@ -32,16 +33,20 @@ static void cross_layers(const slc_hlt1_forward_in *in, const slc_hlt1_forward_s
         const mask32 straight = f32v_eq(dxdy, f(0));
         const f32v y = DIV(ADD(f(s->velo.y), MUL(f(ty), SUB(zone_z, f(s->velo.z)))), slower);
         const f32v z = ADD(zone_z, MUL(y, f(SLC_SCIFI_DZDY)));
-        const f32v centre = SUB(ADD(f(s->x), MUL(f32v_load(w->slope + k), SUB(z, f(mz)))), MUL(y, dxdy));
-        const f32v around = in->free ? ADD(MUL(turn, SUB(z, f(mz))), f(window_mm)) : f32v_load(w->reach + k);
+        const f32v behind = SUB(z, f(mz)), tilted = MUL(y, dxdy);
+        const f32v slope = f32v_load(w->slope + k),
+                   around = in->free ? f(free_window_mm) : f32v_load(w->reach + k);
+        const f32v least = in->free ? f(s->range[0]) : slope, most = in->free ? f(s->range[1]) : slope;
+        const f32v left = SUB(ADD(f(s->x), MUL(least, behind)), tilted);
+        const f32v right = SUB(ADD(f(s->x), MUL(most, behind)), tilted);
         const f32v outer = f32v_select(straight, f(outer_mm), f(0));
         f32v_store(w->y + k, y);
         f32v_store(w->z + k, z);
         f32v_store(w->d + k, SUB(z, f(SLC_HLT1_SCIFI_Z_MM)));
         f32v_store(w->velo_x + k, ADD(f(s->velo.x), MUL(f(s->velo.tx), SUB(z, f(s->velo.z)))));
-        f32v_store(w->centre + k, centre);
-        f32v_store(w->low + k, SUB(SUB(centre, around), s->bend < 0 ? outer : f(0)));
-        f32v_store(w->high + k, ADD(ADD(centre, around), s->bend > 0 ? outer : f(0)));
+        f32v_store(w->centre + k, left);
+        f32v_store(w->low + k, SUB(SUB(left, around), s->bend < 0 ? outer : f(0)));
+        f32v_store(w->high + k, ADD(ADD(right, around), s->bend > 0 ? outer : f(0)));
     }
 }
 

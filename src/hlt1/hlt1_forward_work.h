@@ -27,6 +27,7 @@ typedef struct slc_hlt1_forward_start {
     float kick;                      /* slope times momentum that the magnet gives, if that is not known */
     float x;                         /* from where in the middle of the magnet it is expected to go on */
     float slope[SLC_SCIFI_STATIONS]; /* so */
+    float range[2];                  /* or of slopes between these, if no momentum is known */
     bool soft;                       /* of so little momentum that its charge is believed */
 } slc_hlt1_forward_start;
 
@@ -97,11 +98,12 @@ void slc_hlt1_forward_search_all(slc_simd_target target, const slc_hlt1_forward_
                                  const slc_hlt1_forward_start *starts, size_t n, slc_hlt1_forward_work *work,
                                  slc_hlt1_forward_track *found);
 
-/* What is looked for of upstream track t (row), or of track v of the VELO without a momentum. */
+/* What is looked for of upstream track t (row), or of track v of the VELO with a range of
+ * charge over momentum. */
 void slc_hlt1_forward_expect(const slc_hlt1_forward_tables *tables, const slc_hlt1_event *event,
                              const slc_hlt1_upstream *upstream, size_t t, slc_hlt1_forward_start *start);
 void slc_hlt1_forward_expect_free(const slc_hlt1_forward_tables *tables, const slc_hlt1_event *event,
-                                  uint32_t v, float least_p_mev, slc_hlt1_forward_start *start);
+                                  uint32_t v, const float q_over_p[2], slc_hlt1_forward_start *start);
 /* In x in the middle of the magnet. */
 float slc_hlt1_forward_tolerance(float q_over_p);
 /* For each zone at most 31 more pivots than it has blocks of hits. */

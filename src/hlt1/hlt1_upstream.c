@@ -47,20 +47,26 @@ static bool is_inside(const slc_hlt1_event *event, uint32_t track)
            x * x + y * y >= 33.0f * 33.0f;
 }
 
+/* Writes down track t as the line behind the last one. */
+static void take_line(const slc_hlt1_event *event, uint32_t t, slc_hlt1_upstream_lines *lines)
+{
+    const uint32_t n = lines->n;
+    lines->velo_track[n] = t;
+    lines->x[n] = event->x[t];
+    lines->y[n] = event->y[t];
+    lines->z[n] = event->z[t];
+    lines->tx[n] = event->tx[t];
+    lines->ty[n] = event->ty[t];
+}
+
 /* As many lines as there is room for, from track t on; returns the track behind them. */
 static uint32_t take_lines(const slc_hlt1_event *event, uint32_t t, slc_hlt1_upstream_lines *lines)
 {
-    uint32_t n = 0;
-    for (; t < event->n_velo && n < SLC_HLT1_UPSTREAM_TRACKS; t++) {
-        lines->velo_track[n] = t;
-        lines->x[n] = event->x[t];
-        lines->y[n] = event->y[t];
-        lines->z[n] = event->z[t];
-        lines->tx[n] = event->tx[t];
-        lines->ty[n] = event->ty[t];
-        n += is_inside(event, t) ? 1 : 0;
+    lines->n = 0;
+    for (; t < event->n_velo && lines->n < SLC_HLT1_UPSTREAM_TRACKS; t++) {
+        take_line(event, t, lines);
+        lines->n += is_inside(event, t) ? 1 : 0;
     }
-    lines->n = n;
     return t;
 }
 
@@ -215,4 +221,23 @@ uint32_t slc_hlt1_upstream_layers(const slc_hlt1_event *event, uint32_t t, float
         n += has_hit(event, &l, k, slope, most_mm);
     }
     return n;
+}
+
+void slc_hlt1_upstream_ranges(slc_hlt1_upstream_search *search, const slc_hlt1_event *event,
+                              const uint32_t *tracks, size_t n, const slc_hlt1_upstream_ask *ask,
+                              float (*range)[2])
+{
+    slc_hlt1_upstream_work *work = &search->work;
+    for (size_t begin = 0; begin < n; begin += SLC_HLT1_UPSTREAM_TRACKS) {
+        work->lines.n = 0;
+        for (size_t i = begin; i < n && work->lines.n < SLC_HLT1_UPSTREAM_TRACKS; i++) {
+            take_line(event, tracks[i], &work->lines);
+            work->lines.n++;
+        }
+        search->kernels->ranges(ask, event, work);
+        for (size_t i = 0; i < work->lines.n; i++) {
+            range[begin + i][0] = work->range[0][i];
+            range[begin + i][1] = work->range[1][i];
+        }
+    }
 }

@@ -31,4 +31,18 @@ void slc_hlt1_upstream_run(slc_hlt1_upstream_search *search, const slc_hlt1_upst
 uint32_t slc_hlt1_upstream_layers(const slc_hlt1_event *event, uint32_t velo_track, float q_over_p,
                                   float most_mm);
 
+/* What a range is of: charge over momentum up to so much of both charges; layers of the UT, so many, with a
+ * hit within so many mm. */
+typedef struct slc_hlt1_upstream_ask {
+    float most_q_over_p, most_mm;
+    uint32_t layers;
+} slc_hlt1_upstream_ask;
+
+/* For each of n tracks of the VELO the lowest and the highest charge over momentum at which it is so; the
+ * first is above the second if there is none. Nothing is ruled out where more than 255 hits are near. The
+ * event is that which slc_hlt1_upstream_run was called with before. */
+void slc_hlt1_upstream_ranges(slc_hlt1_upstream_search *search, const slc_hlt1_event *event,
+                              const uint32_t *tracks, size_t n, const slc_hlt1_upstream_ask *ask,
+                              float (*range)[2]);
+
 #endif

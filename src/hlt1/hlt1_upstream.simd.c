@@ -64,6 +64,16 @@ static void make_index(const slc_hlt1_event *event, upstream_work *w)
     }
 }
 
+/* The rows of hits between x and x of a layer, and some more, of a vector of lines from t on. */
+static inline void take_rows(upstream_work *w, size_t k, size_t t, f32v least, f32v most, mask32 some)
+{
+    const u32v low = bucket_of(least), high = bucket_of(most);
+    const mask32 inner = mask32_and(some, u32v_gt(low, u32v_set(0)));
+    const u32v before = u32v_sub(low, u32v_set(1));
+    u32v_store(w->begin[k] + t, u32v_gather_masked(w->upto[k], before, inner, u32v_set(0)));
+    u32v_store(w->end[k] + t, u32v_gather_masked(w->upto[k], high, some, u32v_set(0)));
+}
+
 /* Of all lines, how far hits may be away, and which of a layer are looked at. */
 static void place_windows(const slc_hlt1_upstream_config *config, const slc_hlt1_event *event,
                           upstream_work *w)
@@ -85,13 +95,9 @@ static void place_windows(const slc_hlt1_upstream_config *config, const slc_hlt1
             const f32v y = ADD(f32v_load(l->y + t), MUL(ty, dz));
             const f32v centre = SUB(ADD(f32v_load(l->x + t), MUL(tx, dz)), MUL(dxdy, y));
             const f32v reach = ADD(most, MUL(f(plane_reach_mm), f32v_abs(SUB(tx, MUL(dxdy, ty)))));
-            const u32v low = bucket_of(SUB(centre, reach)), high = bucket_of(ADD(centre, reach));
-            const mask32 inner = mask32_and(some, u32v_gt(low, u32v_set(0)));
-            const u32v before = u32v_sub(low, u32v_set(1));
             f32v_store(w->norm[k] + t, norm);
             f32v_store(w->most[k] + t, most);
-            u32v_store(w->begin[k] + t, u32v_gather_masked(w->upto[k], before, inner, u32v_set(0)));
-            u32v_store(w->end[k] + t, u32v_gather_masked(w->upto[k], high, some, u32v_set(0)));
+            take_rows(w, k, t, SUB(centre, reach), ADD(centre, reach), some);
         }
     }
 }
@@ -397,5 +403,98 @@ static void search(const slc_hlt1_upstream_config *config, const slc_hlt1_event 
     fit_found(event, w);
 }
 
+/* ---- the other way round: momenta that hits allow ------------------------------------------------ */
+
+/* Of all lines, how much slope charge over momentum gives, and which hits of a layer are looked at. */
+static void place_ranges(const slc_hlt1_upstream_ask *ask, const slc_hlt1_event *event, upstream_work *w)
+{
+    const slc_hlt1_upstream_lines *l = &w->lines;
+    for (size_t t = 0; t < l->n; t += SIMD_LANES) {
+        const u32v line = u32v_min(u32v_iota((uint32_t)t), u32v_set(l->n - 1));
+        const f32v x = f32v_gather(l->x, line), y = f32v_gather(l->y, line), z = f32v_gather(l->z, line);
+        const f32v tx = f32v_gather(l->tx, line), ty = f32v_gather(l->ty, line);
+        const f32v bdl = deflection_of(event->geometry->deflection, x, y, z, tx, ty);
+        const f32v length = f32v_sqrt(ADD(ADD(f(1.0f), MUL(tx, tx)), MUL(ty, ty)));
+        const f32v per_q = DIV(DIV(bdl, f(3.3356e-3f)), length);
+        const f32v steepest = f32v_abs(MUL(per_q, f(ask->most_q_over_p)));
+        f32v_store(w->per_q + t, per_q);
+        for (size_t k = 0; k < LAYERS; k++) {
+            const f32v dxdy = f(slc_ut_dxdy[k]), dz = SUB(f(slc_hlt1_ut_z_mm[k]), z);
+            const f32v centre = SUB(ADD(x, MUL(tx, dz)), MUL(dxdy, ADD(y, MUL(ty, dz))));
+            const f32v staves = MUL(f(plane_reach_mm), f32v_abs(SUB(tx, MUL(dxdy, ty))));
+            const f32v lever = f(slc_hlt1_ut_z_mm[k] - kick_z_mm + plane_reach_mm);
+            const f32v reach = ADD(ADD(f(ask->most_mm), MUL(steepest, lever)), staves);
+            take_rows(w, k, t, SUB(centre, reach), ADD(centre, reach), mask32_first(l->n - t));
+        }
+    }
+}
+
+/* The slopes that hits near a line ask for; returns how many they are. */
+static size_t ask_hits(const slc_hlt1_upstream_ask *ask, const slc_hlt1_event *event, upstream_work *w,
+                       size_t t)
+{
+    const slc_hlt1_upstream_lines *l = &w->lines;
+    const f32v lx = f(l->x[t]), ly = f(l->y[t]), lz = f(l->z[t]), tx = f(l->tx[t]), ty = f(l->ty[t]);
+    const f32v most = f(ask->most_mm), steepest = f32v_abs(MUL(f(w->per_q[t]), f(ask->most_q_over_p)));
+    size_t n = 0;
+    for (size_t k = 0; k < LAYERS; k++) {
+        const uint32_t from = event->ut_begin[k], end = from + w->end[k][t];
+        for (uint32_t i = from + w->begin[k][t]; i < end && n < SLC_HLT1_UPSTREAM_ASKED;
+             i += (uint32_t)SIMD_LANES) {
+            const f32v z = f32v_load(event->ut_z + i), at = SUB(z, lz), y = ADD(ly, MUL(ty, at));
+            const f32v r = SUB(ADD(f32v_load(event->ut_x + i), MUL(f(slc_ut_dxdy[k]), y)),
+                               ADD(lx, MUL(tx, at)));
+            const f32v y0 = f32v_load(event->ut_y_begin + i), y1 = f32v_load(event->ut_y_end + i);
+            const f32v arm = SUB(z, f(kick_z_mm)), low = DIV(SUB(r, most), arm),
+                       high = DIV(ADD(r, most), arm);
+            mask32 near = mask32_and(f32v_le(low, steepest), f32v_ge(high, f32v_neg(steepest)));
+            near = mask32_and(near, f32v_ge(y, SUB(f32v_min(y0, y1), f(1.0f))));
+            near = mask32_and(near, f32v_le(y, ADD(f32v_max(y0, y1), f(1.0f))));
+            near = mask32_and(near, mask32_first(end - i));
+            (void)f32v_pack(w->asked[0] + n, f32v_max(low, f32v_neg(steepest)), near);
+            (void)u32v_pack(w->asked_layer + n, u32v_set(1U << k), near);
+            n += f32v_pack(w->asked[1] + n, f32v_min(high, steepest), near);
+        }
+    }
+    return n;
+}
+
+/* Those of the slopes that hits of enough layers ask for. */
+static inline mask32 agree(const upstream_work *w, size_t n, uint32_t layers, f32v slope)
+{
+    u32v has = u32v_set(0);
+    for (size_t i = 0; i < n; i++) {
+        const mask32 here = mask32_and(f32v_le(f(w->asked[0][i]), slope), f32v_ge(f(w->asked[1][i]), slope));
+        has = u32v_select(here, u32v_or(has, u32v_set(w->asked_layer[i])), has);
+    }
+    return u32v_ge(u32v_popcount(has), u32v_set(layers));
+}
+
+static void find_ranges(const slc_hlt1_upstream_ask *ask, const slc_hlt1_event *event, upstream_work *w)
+{
+    place_ranges(ask, event, w);
+    for (size_t t = 0; t < w->lines.n; t++) {
+        const size_t n = ask->layers > 0 ? ask_hits(ask, event, w, t) : 0;
+        w->range[0][t] = -ask->most_q_over_p;
+        w->range[1][t] = ask->most_q_over_p;
+        if (ask->layers == 0 || n >= SLC_HLT1_UPSTREAM_ASKED) {
+            continue;
+        }
+        f32v least = f(INFINITY), most = f(-INFINITY);
+        for (size_t i = 0; i < n; i += SIMD_LANES) {
+            const mask32 some = mask32_first(n - i);
+            const f32v low = f32v_load(w->asked[0] + i), high = f32v_load(w->asked[1] + i);
+            const mask32 begins = mask32_and(some, agree(w, n, ask->layers, low));
+            const mask32 ends = mask32_and(some, agree(w, n, ask->layers, high));
+            least = f32v_min(least, f32v_select(begins, low, f(INFINITY)));
+            most = f32v_max(most, f32v_select(ends, high, f(-INFINITY)));
+        }
+        const float a = f32v_lowest(least), b = f32v_highest(most), per_q = w->per_q[t];
+        const float low = per_q < 0 ? b / per_q : a / per_q, high = per_q < 0 ? a / per_q : b / per_q;
+        w->range[0][t] = a <= b ? low : 1.0f;
+        w->range[1][t] = a <= b ? high : -1.0f;
+    }
+}
+
 const slc_hlt1_upstream_kernels SIMD_TABLE(slc_hlt1_upstream) = {
-    .target = SIMD_TARGET_NAME, .index = make_index, .search = search};
+    .target = SIMD_TARGET_NAME, .index = make_index, .search = search, .ranges = find_ranges};

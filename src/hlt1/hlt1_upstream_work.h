@@ -14,6 +14,7 @@ enum {
     SLC_HLT1_UPSTREAM_TRACKS = 256,   /* at a time */
     SLC_HLT1_UPSTREAM_WINDOW = 64,    /* hits of a layer that a track takes */
     SLC_HLT1_UPSTREAM_PAIRS = 512,    /* at a time */
+    SLC_HLT1_UPSTREAM_ASKED = 256,    /* hits near a track: from so many on nothing is ruled out */
     SLC_HLT1_UPSTREAM_BUCKETS = 1024, /* of x in a layer */
     SLC_HLT1_UPSTREAM_ROWS = SLC_HLT1_UPSTREAM_TRACKS + SLC_HLT1_UPSTREAM_SPARE,
     SLC_HLT1_UPSTREAM_HITS = SLC_HLT1_UPSTREAM_TRACKS * SLC_UT_LAYERS * SLC_HLT1_UPSTREAM_WINDOW +
@@ -50,6 +51,10 @@ typedef struct slc_hlt1_upstream_work {
     uint32_t begin[SLC_UT_LAYERS][SLC_HLT1_UPSTREAM_ROWS], end[SLC_UT_LAYERS][SLC_HLT1_UPSTREAM_ROWS];
     uint32_t first[SLC_UT_LAYERS][SLC_HLT1_UPSTREAM_ROWS], count[SLC_UT_LAYERS][SLC_HLT1_UPSTREAM_ROWS];
     bool full[SLC_HLT1_UPSTREAM_ROWS];
+    float per_q[SLC_HLT1_UPSTREAM_ROWS], range[2][SLC_HLT1_UPSTREAM_ROWS];
+    /* Hits near a line ask for slopes between these; the layer's bit. */
+    float asked[2][SLC_HLT1_UPSTREAM_ASKED + 2 * SLC_HLT1_UPSTREAM_SPARE];
+    uint32_t asked_layer[SLC_HLT1_UPSTREAM_ASKED + 2 * SLC_HLT1_UPSTREAM_SPARE];
     /* Near hits: residual to the line, z from SLC_HLT1_UT_Z_MM, row in the event. */
     float near_r[SLC_HLT1_UPSTREAM_HITS], near_dz[SLC_HLT1_UPSTREAM_HITS];
     uint32_t near_row[SLC_HLT1_UPSTREAM_HITS];
@@ -73,6 +78,9 @@ typedef struct slc_hlt1_upstream_kernels {
     void (*index)(const slc_hlt1_event *event, slc_hlt1_upstream_work *work);
     /* What work->lines have in the UT, in their order, to work->found. */
     void (*search)(const slc_hlt1_upstream_config *config, const slc_hlt1_event *event,
+                   slc_hlt1_upstream_work *work);
+    /* work->range of work->lines, as slc_hlt1_upstream_ranges. */
+    void (*ranges)(const slc_hlt1_upstream_ask *ask, const slc_hlt1_event *event,
                    slc_hlt1_upstream_work *work);
 } slc_hlt1_upstream_kernels;
 

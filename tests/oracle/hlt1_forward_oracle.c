@@ -24,8 +24,9 @@ typedef struct search {
     const slc_hlt1_event *event;
     const uint8_t *taken;  /* by row in the event, NULL: none */
     float x, y, z, tx, ty; /* of the VELO */
-    float slope, q_over_p; /* in the UT; of a search without it the VELO's, and the largest */
+    float slope, q_over_p; /* in the UT; of a search without it the VELO's, and none */
     float magnet_z, magnet_x, sign, kick;
+    float range[2]; /* slopes behind the magnet, of a search without the UT's momentum */
     bool free;
     zone zones[LAYERS];
 } search;
@@ -79,15 +80,20 @@ static void open_zone(search *s, int k, float at_magnet, float slope)
     l->x = s->event->scifi_x + l->first_row;
     const float centre = at_magnet + slope * (l->z - s->magnet_z) - l->y * l->tilt;
     float left = 800.0f, right = 800.0f;
-    if (s->free) {
-        left = right = fabsf(s->kick * s->q_over_p) * (l->z - s->magnet_z) + 150.0f;
-    } else if (l->tilt == 0) {
+    if (l->tilt == 0) {
         left = right = 150.0f + 2e6f * fabsf(s->q_over_p);
+    }
+    if (s->free) {
+        l->begin = count_below(l->x, l->n,
+                               at_magnet + s->range[0] * (l->z - s->magnet_z) - l->y * l->tilt - 50.0f);
+        l->end = count_below(l->x, l->n,
+                             at_magnet + s->range[1] * (l->z - s->magnet_z) - l->y * l->tilt + 50.0f);
+        return;
     }
     l->begin = count_below(l->x, l->n, centre - left - (l->tilt == 0 && s->sign < 0 ? 100.0f : 0));
     l->end = count_below(l->x, l->n, centre + right + (l->tilt == 0 && s->sign > 0 ? 100.0f : 0));
     const int most = (int)s->config->forward.max_hits;
-    if (l->tilt == 0 && !s->free && l->end - l->begin > most) { /* those around the centre */
+    if (l->tilt == 0 && l->end - l->begin > most) { /* those around the centre */
         int from = count_below(l->x, l->end, centre);
         from = (from > l->begin ? from : l->begin) - most / 2;
         from = from > l->begin ? from : l->begin;
@@ -147,8 +153,17 @@ static bool begin_without_ut(search *s, uint32_t v)
     take_velo(s, v);
     s->free = true;
     s->slope = s->tx;
-    s->q_over_p = 1.0f / s->config->rest.least_p_mev;
     s->kick = kick(s, 0);
+    const slc_hlt1_rest_config *rest = &s->config->rest;
+    float q[2];
+    if (!oracle_hlt1_ut_range(s->event, v, 1.0f / rest->least_p_mev, rest->max_ut_distance_mm,
+                              rest->min_ut_layers, q)) {
+        return false;
+    }
+    const float polarity = s->event->geometry->polarity;
+    const float a = s->kick * (-polarity * q[0]), b = s->kick * (-polarity * q[1]);
+    s->range[0] = s->tx + fminf(a, b);
+    s->range[1] = s->tx + fmaxf(a, b);
     s->sign = 0;
     for (int k = 0; k < LAYERS; k++) {
         open_zone(s, k, s->magnet_x, s->tx);
@@ -254,7 +269,8 @@ static size_t find_triplets(const search *s, three **list)
     if (n > 0) {
         qsort(*list, n, sizeof **list, by_distance);
     }
-    return n < s->config->forward.max_triplets ? n : s->config->forward.max_triplets;
+    const size_t most = s->free ? s->config->rest.max_triplets : s->config->forward.max_triplets;
+    return n < most ? n : most;
 }
 
 /* ---- curves ------------------------------------------------------------------------------------- */

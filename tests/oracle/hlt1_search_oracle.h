@@ -23,6 +23,10 @@ size_t oracle_hlt1_upstream(const slc_hlt1_upstream_config *config, const slc_hl
 /* Layers of the UT that have a hit so near to the VELO's line bent in the middle of the field. */
 uint32_t oracle_hlt1_ut_layers(const slc_hlt1_event *event, uint32_t velo_track, float q_over_p,
                                float most_mm);
+/* From which charge over momentum to which, up to that much of both charges, so many layers have a hit so
+ * near; false for none. */
+bool oracle_hlt1_ut_range(const slc_hlt1_event *event, uint32_t velo_track, float most_q_over_p,
+                          float most_mm, uint32_t layers, float range[2]);
 /* With config->rest where it is on; behind the others. */
 size_t oracle_hlt1_long(const slc_hlt1_config *config, const slc_hlt1_event *event,
                         const oracle_hlt1_track *upstream, size_t n_upstream, oracle_hlt1_track *tracks);

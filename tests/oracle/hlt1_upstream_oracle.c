@@ -289,3 +289,62 @@ uint32_t oracle_hlt1_ut_layers(const slc_hlt1_event *e, uint32_t t, float q_over
     }
     return layers;
 }
+
+/* By slopes: a hit allows those that lead to within most_mm of it; a slope counts where enough layers allow
+ * it, and the ends of what hits allow are enough to be looked at. */
+bool oracle_hlt1_ut_range(const slc_hlt1_event *e, uint32_t t, float most_q_over_p, float most_mm,
+                          uint32_t layers, float range[2])
+{
+    enum { MANY = 256 };
+    const velo_line v = {e->x[t], e->y[t], e->z[t], e->tx[t], e->ty[t]};
+    float low[LAYERS][MANY], high[LAYERS][MANY];
+    int n[LAYERS] = {0}, all = 0;
+    range[0] = -most_q_over_p;
+    range[1] = most_q_over_p;
+    if (layers == 0) {
+        return true;
+    }
+    const float slope_per_q = interpolated(e->geometry->deflection, &v) / 3.3356e-3f /
+                              sqrtf(1.0f + v.tx * v.tx + v.ty * v.ty);
+    const float limit = fabsf(slope_per_q * most_q_over_p);
+    for (int k = 0; k < LAYERS; k++) {
+        for (uint32_t row = e->ut_begin[k]; row < e->ut_begin[k + 1]; row++) {
+            const float dz = e->ut_z[row] - v.z, y = v.y + v.ty * dz, arm = e->ut_z[row] - z_kick;
+            const float r = e->ut_x[row] + slc_ut_dxdy[k] * y - (v.x + v.tx * dz);
+            const float from = (r - most_mm) / arm, to = (r + most_mm) / arm;
+            if (y >= fminf(e->ut_y_begin[row], e->ut_y_end[row]) - 1.0f &&
+                y <= fmaxf(e->ut_y_begin[row], e->ut_y_end[row]) + 1.0f && from <= limit && to >= -limit) {
+                if (++all == MANY) {
+                    return true;
+                }
+                low[k][n[k]] = fmaxf(from, -limit);
+                high[k][n[k]++] = fminf(to, limit);
+            }
+        }
+    }
+    float least = limit, most = -limit;
+    bool any = false;
+    for (int end = 0; end < 2; end++) {
+        for (int k = 0; k < LAYERS; k++) {
+            for (int i = 0; i < n[k]; i++) {
+                const float slope = end == 0 ? low[k][i] : high[k][i];
+                uint32_t allow = 0;
+                for (int l = 0; l < LAYERS; l++) {
+                    bool one = false;
+                    for (int j = 0; j < n[l]; j++) {
+                        one = one || (low[l][j] <= slope && slope <= high[l][j]);
+                    }
+                    allow += one;
+                }
+                if (allow >= layers) {
+                    any = true;
+                    least = fminf(least, slope);
+                    most = fmaxf(most, slope);
+                }
+            }
+        }
+    }
+    range[0] = fminf(least / slope_per_q, most / slope_per_q);
+    range[1] = fmaxf(least / slope_per_q, most / slope_per_q);
+    return any;
+}
