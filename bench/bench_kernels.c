@@ -17,7 +17,9 @@
 #include "lhcb/lhcb_kernels.h"
 #include "pet/pet_kernels.h"
 #include "pixel/pixel_kernels.h"
+#include "scifi/scifi_place.h"
 #include "simd/simd_checksum.h"
+#include "ut/ut_place.h"
 #include "velo/velo_kernels.h"
 
 #include "bench/bench_kernels.h"
@@ -32,7 +34,7 @@ static const slc_simd_kernel *const modules[] = {
     slc_velo_kernel_rows,          slc_cms_decode_kernel_rows,      slc_cms_calibrate_kernel_rows,
     slc_cms_cluster_kernel_rows,   slc_cms_position_kernel_rows,    slc_mdf_kernel_rows,
     slc_checksum_kernel_rows,      slc_hlt1_fit_kernel_rows,        slc_hlt1_forward_kernel_rows,
-    slc_hlt1_upstream_kernel_rows,
+    slc_hlt1_upstream_kernel_rows, slc_scifi_kernel_rows,           slc_ut_kernel_rows,
 };
 
 static const slc_simd_kernel *find(size_t kernel)

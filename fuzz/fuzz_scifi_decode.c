@@ -44,7 +44,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
         static slc_scifi_geometry geometry[2];
         for (uint32_t k = 0; k < 2; k++) {
             hlt1_detectors_scifi(&geometry[k], k);
-            decoders[k] = slc_scifi_decoder_open(&geometry[k]);
+            decoders[k] = slc_scifi_decoder_open(&geometry[k], SLC_SIMD_AUTO);
             fuzz_require(decoders[k] != NULL, "memory");
         }
     }

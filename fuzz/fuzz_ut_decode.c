@@ -42,7 +42,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t size)
     if (decoder == NULL) {
         static slc_ut_geometry geometry;
         hlt1_detectors_ut(&geometry);
-        decoder = slc_ut_decoder_open(&geometry);
+        decoder = slc_ut_decoder_open(&geometry, SLC_SIMD_AUTO);
         fuzz_require(decoder != NULL, "memory");
     }
     while (n < BANKS && at + 2 <= size) {

@@ -68,8 +68,8 @@ typedef struct decoded {
 
 static void decode(const slc_batch *batch, decoded *to)
 {
-    slc_ut_decoder *ut = slc_ut_decoder_open(geometry->ut);
-    slc_scifi_decoder *scifi = slc_scifi_decoder_open(geometry->scifi);
+    slc_ut_decoder *ut = slc_ut_decoder_open(geometry->ut, SLC_SIMD_AUTO);
+    slc_scifi_decoder *scifi = slc_scifi_decoder_open(geometry->scifi, SLC_SIMD_AUTO);
     slc_muon_decoder *muon = NULL;
     const size_t rows = (size_t)20000 * batch->n_events;
     assert_true(ut != NULL && scifi != NULL);

@@ -62,7 +62,7 @@ static void add_bank(uint8_t version, int16_t source, const uint32_t *payload, s
 static void expect_same_of_the_chain(const slc_batch *batch)
 {
     const slc_schema *schema = &slc_velo_hits_schema;
-    const size_t bound = slc_velo_event_bound(batch, SLC_VELO_BANKS_RETINA, NULL, NULL);
+    const size_t bound = slc_velo_event_bound(batch, SLC_VELO_BANKS_RETINA, NULL, NULL, NULL);
     assert_int_equal(slc_columns_reserve(schema, &fused, slc_velo_cluster_bound(bound), batch->n_events),
                      SLC_OK);
     for (int t = 0; t < SLC_SIMD_TARGETS; t++) {

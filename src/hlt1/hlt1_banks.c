@@ -3,42 +3,58 @@
 #include "hlt1/hlt1_banks.h"
 #include "lhcb/lhcb_walk.h"
 
-static void take(slc_hlt1_banks *banks, slc_hlt1_detector detector, const slc_lhcb_bank *bank, uint64_t event,
-                 slc_faults *faults)
-{
-    size_t *n = &banks->of[detector].n;
-    if (*n < SLC_HLT1_MAX_BANKS) {
-        banks->of[detector].bank[(*n)++] = *bank;
-    } else if (faults != NULL) {
-        slc_faults_add(faults, SLC_FAULT_BANK_DUPLICATE, event, bank->source, bank->offset);
-    }
-}
+const uint8_t slc_hlt1_bank_types[SLC_HLT1_DETECTORS] = {[SLC_HLT1_UT] = SLC_LHCB_BANK_UT,
+                                                         [SLC_HLT1_SCIFI] = SLC_LHCB_BANK_SCIFI,
+                                                         [SLC_HLT1_MUON] = SLC_LHCB_BANK_MUON};
 
-void slc_hlt1_banks_find(const slc_batch *batch, uint32_t event, slc_hlt1_banks *banks, slc_faults *faults)
+static void forget(slc_hlt1_banks *banks)
 {
-    slc_lhcb_bank_cursor cursor = SLC_LHCB_BANKS_OF(batch, event);
-    slc_lhcb_bank bank;
     for (size_t d = 0; d < SLC_HLT1_DETECTORS; d++) {
         banks->of[d].n = 0;
     }
-    while (batch->length[event] > 0 && slc_lhcb_bank_next_readable(&cursor, &bank)) {
-        switch (bank.type) {
-        case SLC_LHCB_BANK_UT:
-            take(banks, SLC_HLT1_UT, &bank, batch->first_event + event, faults);
-            break;
-        case SLC_LHCB_BANK_SCIFI:
-            take(banks, SLC_HLT1_SCIFI, &bank, batch->first_event + event, faults);
-            break;
-        case SLC_LHCB_BANK_MUON:
-            take(banks, SLC_HLT1_MUON, &bank, batch->first_event + event, faults);
-            break;
-        case SLC_LHCB_BANK_TAE:
-            for (size_t d = 0; d < SLC_HLT1_DETECTORS; d++) {
-                banks->of[d].n = 0;
-            }
-            return;
-        default:
-            break;
+}
+
+static inline void take(slc_hlt1_banks *banks, const slc_lhcb_bank *bank, uint64_t event, slc_faults *faults)
+{
+    for (size_t d = 0; d < SLC_HLT1_DETECTORS; d++) {
+        if (bank->type != slc_hlt1_bank_types[d]) {
+            continue;
         }
+        size_t *n = &banks->of[d].n;
+        if (*n < SLC_HLT1_MAX_BANKS) {
+            banks->of[d].bank[(*n)++] = *bank;
+        } else if (faults != NULL) {
+            slc_faults_add(faults, SLC_FAULT_BANK_DUPLICATE, event, bank->source, bank->offset);
+        }
+    }
+}
+
+static void walk(const slc_batch *batch, uint32_t event, slc_hlt1_banks *banks, slc_faults *faults)
+{
+    slc_lhcb_bank_cursor cursor = SLC_LHCB_BANKS_OF(batch, event);
+    slc_lhcb_bank bank;
+    while (batch->length[event] > 0 && slc_lhcb_bank_next_readable(&cursor, &bank)) {
+        if (bank.type == SLC_LHCB_BANK_TAE) {
+            forget(banks);
+            return;
+        }
+        take(banks, &bank, batch->first_event + event, faults);
+    }
+}
+
+void slc_hlt1_banks_find(const slc_batch *batch, uint32_t event, const slc_lhcb_places *places,
+                         slc_hlt1_banks *banks, slc_faults *faults)
+{
+    const bool known = places != NULL && event < places->events &&
+                       places->n[event] != SLC_LHCB_PLACES_UNKNOWN;
+    forget(banks);
+    if (!known) {
+        walk(batch, event, banks, faults);
+        return;
+    }
+    const uint32_t *place = places->place + (size_t)event * SLC_LHCB_PLACES;
+    for (size_t i = 0, n = places->n[event]; i < n; i++) {
+        const slc_lhcb_bank bank = slc_lhcb_bank_at(batch->bytes + batch->offset[event], place[i]);
+        take(banks, &bank, batch->first_event + event, faults);
     }
 }

@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * One walk over an event's banks for the detectors beyond the VELO. What is damaged between banks is told by
- * the VELO's walk.
+ * An event's banks for the detectors beyond the VELO: where the VELO's walk has noted them (lhcb_places.h),
+ * or by one walk for all. What is damaged between banks is told by the VELO's walk.
  */
 #ifndef SLUICE_HLT1_BANKS_H
 #define SLUICE_HLT1_BANKS_H
 
-#include <sluice/lhcb.h>
+#include "lhcb/lhcb_places.h"
 
 typedef enum slc_hlt1_detector {
     SLC_HLT1_UT = 0,
@@ -25,8 +25,12 @@ typedef struct slc_hlt1_banks {
     } of[SLC_HLT1_DETECTORS];
 } slc_hlt1_banks;
 
+/* Those that are noted. */
+extern const uint8_t slc_hlt1_bank_types[SLC_HLT1_DETECTORS];
+
 /* Banks of event `event` of the batch by detector, in their order; none of an event of several crossings,
- * which the VELO's walk tells. `faults` may be NULL. */
-void slc_hlt1_banks_find(const slc_batch *batch, uint32_t event, slc_hlt1_banks *banks, slc_faults *faults);
+ * which the VELO's walk tells. `places` knows events or does not; it and `faults` may be NULL. */
+void slc_hlt1_banks_find(const slc_batch *batch, uint32_t event, const slc_lhcb_places *places,
+                         slc_hlt1_banks *banks, slc_faults *faults);
 
 #endif

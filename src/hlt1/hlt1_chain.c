@@ -14,6 +14,7 @@
 #include "scifi/scifi_decode.h"
 #include "simd/simd_checksum.h"
 #include "ut/ut_decode.h"
+#include "velo/velo_chain_note.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +28,7 @@ struct slc_hlt1_chain {
     slc_muon_decoder *muon;
     slc_hlt1_upstream_search *upstream;
     slc_hlt1_forward_search *forward;
+    slc_lhcb_places places;  /* of the batch's banks, noted by the VELO's walk */
     slc_hlt1_banks banks;    /* of the event at hand */
     slc_hlt1_fitter *fitter; /* NULL without tables of the transport */
     slc_lhcb_events events;  /* of the batch, where a line has a prescale */
@@ -50,7 +52,12 @@ static slc_status open_velo(slc_hlt1_chain *chain, slc_error *error)
     velo.strict = chain->config.strict;
     velo.fit.beam_x_mm = chain->geometry->beam_x_mm;
     velo.fit.beam_y_mm = chain->geometry->beam_y_mm;
-    return slc_velo_chain_open(&velo, chain->geometry->velo, &chain->velo, error);
+    const slc_status opened = slc_velo_chain_open(&velo, chain->geometry->velo, &chain->velo, error);
+    if (opened == SLC_OK) {
+        memcpy(chain->places.types, slc_hlt1_bank_types, sizeof slc_hlt1_bank_types);
+        slc_velo_chain_note(chain->velo, &chain->places);
+    }
+    return opened;
 }
 
 static slc_status open_fit(slc_hlt1_chain *chain, slc_error *error)
@@ -88,8 +95,8 @@ slc_status slc_hlt1_chain_open(const slc_hlt1_config *given, const slc_hlt1_geom
     }
     opened->config = config;
     opened->geometry = geometry;
-    opened->ut = slc_ut_decoder_open(geometry->ut);
-    opened->scifi = slc_scifi_decoder_open(geometry->scifi);
+    opened->ut = slc_ut_decoder_open(geometry->ut, config.exec.target);
+    opened->scifi = slc_scifi_decoder_open(geometry->scifi, config.exec.target);
     opened->upstream = slc_hlt1_upstream_open(config.exec.target);
     opened->forward = slc_hlt1_forward_open(geometry, config.exec.target);
     status = opened->ut == NULL || opened->scifi == NULL || opened->upstream == NULL ||
@@ -112,6 +119,7 @@ void slc_hlt1_chain_close(slc_hlt1_chain *chain)
 {
     if (chain != NULL) {
         slc_velo_chain_close(chain->velo);
+        slc_lhcb_places_clear(&chain->places);
         slc_ut_decoder_close(chain->ut);
         slc_scifi_decoder_close(chain->scifi);
         slc_muon_decoder_close(chain->muon);
@@ -135,7 +143,7 @@ static void count_hits(slc_hlt1_chain *chain, const slc_batch *batch, bounds *to
     memset(to, 0, sizeof *to);
     for (uint32_t e = 0; e < batch->n_events; e++) {
         size_t ut = 0, scifi = 0;
-        slc_hlt1_banks_find(batch, e, &chain->banks, NULL);
+        slc_hlt1_banks_find(batch, e, &chain->places, &chain->banks, NULL);
         for (size_t i = 0; i < chain->banks.of[SLC_HLT1_UT].n; i++) {
             ut += slc_ut_bank_bound(&chain->banks.of[SLC_HLT1_UT].bank[i]);
         }
@@ -163,6 +171,9 @@ static slc_status reserve_work(slc_hlt1_chain *chain, const bounds *n, size_t tr
 slc_status slc_hlt1_chain_reserve(slc_hlt1_chain *chain, const slc_batch *batch, slc_hlt1_result *result,
                                   slc_error *error)
 {
+    if (slc_lhcb_places_reserve(&chain->places, batch->n_events) != SLC_OK) {
+        return slc_fail(error, SLC_ERR_MEMORY, "no memory for the places of banks");
+    }
     slc_status status = slc_velo_chain_reserve(chain->velo, batch, &result->velo, error);
     if (status != SLC_OK) {
         return status;
@@ -226,7 +237,7 @@ static void decode(slc_hlt1_chain *chain, const slc_batch *batch, uint32_t e, sl
     if (cut) {
         memset(&chain->banks, 0, sizeof chain->banks);
     } else {
-        slc_hlt1_banks_find(batch, e, &chain->banks, &result->faults);
+        slc_hlt1_banks_find(batch, e, &chain->places, &chain->banks, &result->faults);
     }
     slc_ut_decode(chain->ut, chain->banks.of[SLC_HLT1_UT].bank, chain->banks.of[SLC_HLT1_UT].n, event,
                   &result->ut, &result->faults);
@@ -344,6 +355,7 @@ slc_status slc_hlt1_chain_run(slc_hlt1_chain *chain, const slc_batch *batch, slc
                               slc_error *error)
 {
     reset(result);
+    slc_lhcb_places_reset(&chain->places); /* this batch need not be the one that was reserved for */
     double began = slc_clock_seconds();
     const slc_status status = slc_velo_chain_run(chain->velo, batch, &result->velo, error);
     if (status != SLC_OK) {

@@ -7,15 +7,14 @@
 #include "base/bytes.h"
 #include "base/columns.h"
 #include "scifi/scifi_geometry.h"
+#include "scifi/scifi_place.h"
 
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 enum {
-    HEAD = 4,
-    PLAIN_SIZE = 4, /* of a cluster that is not flagged */
-    WIDE = 8,       /* wider clusters are several hits */
+    WIDE = 8, /* wider clusters are several hits */
     STEP = 4,
     CELLS = 128,
     /* A large cluster is two words, and at most so many hits. */
@@ -39,9 +38,10 @@ struct slc_scifi_decoder {
     mat_place places[SLC_SCIFI_MATS];
     uint32_t *found, *sorted;
     size_t capacity;
+    slc_scifi_pieces pieces;
 };
 
-slc_scifi_decoder *slc_scifi_decoder_open(const slc_scifi_geometry *geometry)
+slc_scifi_decoder *slc_scifi_decoder_open(const slc_scifi_geometry *geometry, slc_simd_target target)
 {
     slc_scifi_decoder *decoder = calloc(1, sizeof *decoder);
     for (uint32_t i = 0; decoder != NULL && i < SLC_SCIFI_MATS; i++) {
@@ -63,6 +63,9 @@ slc_scifi_decoder *slc_scifi_decoder_open(const slc_scifi_geometry *geometry)
                                          .dzdy = geometry->dzdy[i],
                                          .zone = 2 * (i >> 7) + (i >> 6 & 1)};
     }
+    if (decoder != NULL) {
+        slc_scifi_pieces_make(geometry, target, &decoder->pieces);
+    }
     return decoder;
 }
 
@@ -77,7 +80,7 @@ void slc_scifi_decoder_close(slc_scifi_decoder *decoder)
 
 size_t slc_scifi_bank_bound(const slc_lhcb_bank *bank)
 {
-    const size_t words = bank->size > HEAD ? (bank->size - HEAD) / 2 : 0;
+    const size_t words = bank->size > SLC_SCIFI_WORDS_AT ? (bank->size - SLC_SCIFI_WORDS_AT) / 2 : 0;
     return bank->version > 5 ? (words + 1) / 2 * MOST_OF_TWO : words;
 }
 
@@ -89,8 +92,8 @@ slc_status slc_scifi_decoder_reserve(slc_scifi_decoder *decoder, size_t hits)
     const size_t capacity = hits + hits / 2;
     free(decoder->found);
     free(decoder->sorted);
-    decoder->found = malloc(capacity * sizeof *decoder->found);
-    decoder->sorted = malloc(capacity * sizeof *decoder->sorted);
+    decoder->found = malloc((capacity + SLC_SCIFI_SPARE) * sizeof *decoder->found);
+    decoder->sorted = malloc((capacity + SLC_SCIFI_SPARE) * sizeof *decoder->sorted);
     const bool both = decoder->found != NULL && decoder->sorted != NULL;
     decoder->capacity = both ? capacity : 0;
     return both ? SLC_OK : SLC_ERR_MEMORY;
@@ -137,7 +140,7 @@ static void take_single(decoding *d, const uint8_t *words, size_t n)
 {
     for (size_t i = 0; i < n; i++) {
         const uint32_t word = slc_load_u16(words + 2 * i);
-        add_hit(d, word >> 2, word >> 1 & 1, (word & 1) != 0 ? 0 : PLAIN_SIZE);
+        add_hit(d, word >> 2, word >> 1 & 1, (word & 1) != 0 ? 0 : SLC_SCIFI_PLAIN_SIZE);
     }
 }
 
@@ -164,7 +167,7 @@ static void take_edges(decoding *d, const uint8_t *words, size_t n)
         const uint32_t word = slc_load_u16(words + 2 * i), cell = word >> 2, half = word >> 1 & 1;
         const uint32_t next = i + 1 < n ? slc_load_u16(words + 2 * i + 2) : 0;
         if ((word & 1) == 0) {
-            add_hit(d, cell, half, PLAIN_SIZE);
+            add_hit(d, cell, half, SLC_SCIFI_PLAIN_SIZE);
         } else if (i + 1 == n || next >> 9 != word >> 9) {
             add_hit(d, cell, half, 0); /* the last of its link */
         } else if (half == begins && next >> 2 > cell && (next & 1) != 0 &&
@@ -198,18 +201,19 @@ static void take_bank(decoding *d, const slc_lhcb_bank *bank, bool *seen)
     const bool known = bank->version >= 4 && bank->version <= 8 &&
                        (bank->version >= 7) == (geometry->version != 0);
     d->bank = bank;
-    const slc_fault_code wrong = !known                                     ? SLC_FAULT_BANK_VERSION
-                                 : row == SLC_SCIFI_BANKS                   ? SLC_FAULT_BANK_SOURCE
-                                 : seen[row]                                ? SLC_FAULT_BANK_DUPLICATE
-                                 : bank->size < HEAD || bank->size % 2 != 0 ? SLC_FAULT_BANK_LENGTH
-                                                                            : SLC_FAULT_NONE;
+    const slc_fault_code wrong = !known                   ? SLC_FAULT_BANK_VERSION
+                                 : row == SLC_SCIFI_BANKS ? SLC_FAULT_BANK_SOURCE
+                                 : seen[row]              ? SLC_FAULT_BANK_DUPLICATE
+                                 : bank->size < SLC_SCIFI_WORDS_AT || bank->size % 2 != 0
+                                     ? SLC_FAULT_BANK_LENGTH
+                                     : SLC_FAULT_NONE;
     if (wrong != SLC_FAULT_NONE) {
         tell(d, wrong);
         return;
     }
     seen[row] = true;
-    const uint8_t *words = bank->payload + HEAD;
-    size_t n = (bank->size - HEAD) / 2;
+    const uint8_t *words = bank->payload + SLC_SCIFI_WORDS_AT;
+    size_t n = (bank->size - SLC_SCIFI_WORDS_AT) / 2;
     n -= n > 0 && slc_load_u16(words + 2 * (n - 1)) == 0; /* padding */
     d->sipm = geometry->version != 0 ? geometry->sipm[row] : NULL;
     d->first = geometry->first_channel[row];
@@ -253,14 +257,22 @@ static void swap_rows(slc_scifi_hits *hits, size_t i)
     hits->size[i - 1] = size;
 }
 
+/* By x; hits of the same x by channel, and those of one place, which was then sent twice, by size. */
+static bool is_before(const slc_scifi_hits *hits, size_t a, size_t b)
+{
+    if (hits->x_mm[a] != hits->x_mm[b]) {
+        return hits->x_mm[a] < hits->x_mm[b];
+    }
+    return hits->channel[a] != hits->channel[b] ? hits->channel[a] < hits->channel[b]
+                                                : hits->size[a] < hits->size[b];
+}
+
 /* Mats of a module whose banks rise have falling x in half of the layers, and neighbours may overlap: what
- * lies wrong goes to its place. Hits of the same x by channel. */
+ * lies wrong goes to its place. */
 static void mend_order(slc_scifi_hits *hits, size_t begin, size_t end)
 {
     for (size_t i = begin + 1; i < end; i++) {
-        for (size_t k = i; k > begin && hits->zone[k] == hits->zone[k - 1] &&
-                           (hits->x_mm[k] < hits->x_mm[k - 1] ||
-                            (hits->x_mm[k] == hits->x_mm[k - 1] && hits->channel[k] < hits->channel[k - 1]));
+        for (size_t k = i; k > begin && hits->zone[k] == hits->zone[k - 1] && is_before(hits, k, k - 1);
              k--) {
             swap_rows(hits, k);
         }
@@ -285,8 +297,9 @@ static void sort_by_mat(decoding *d)
     }
 }
 
-void slc_scifi_decode(slc_scifi_decoder *decoder, const slc_lhcb_bank *banks, size_t n_banks, uint64_t event,
-                      slc_scifi_hits *hits, slc_faults *faults)
+/* Whatever the banks are, word by word. */
+static void decode_words(slc_scifi_decoder *decoder, const slc_lhcb_bank *banks, size_t n_banks,
+                         uint64_t event, slc_scifi_hits *hits, slc_faults *faults)
 {
     decoding d = {.decoder = decoder, .event = event, .faults = faults};
     bool seen[SLC_SCIFI_BANKS] = {false};
@@ -301,5 +314,14 @@ void slc_scifi_decode(slc_scifi_decoder *decoder, const slc_lhcb_bank *banks, si
     }
     mend_order(hits, begin, begin + d.n);
     hits->head.size = begin + d.n;
+}
+
+void slc_scifi_decode(slc_scifi_decoder *decoder, const slc_lhcb_bank *banks, size_t n_banks, uint64_t event,
+                      slc_scifi_hits *hits, slc_faults *faults)
+{
+    if (decoder->capacity > 0 &&
+        !slc_scifi_pieces_run(&decoder->pieces, banks, n_banks, decoder->found, decoder->sorted, hits)) {
+        decode_words(decoder, banks, n_banks, event, hits, faults);
+    }
     slc_columns_end_event(hits);
 }

@@ -8,11 +8,12 @@
 
 #include <sluice/lhcb.h>
 #include <sluice/scifi_types.h>
+#include <sluice/simd.h>
 
 typedef struct slc_scifi_decoder slc_scifi_decoder;
 
-/* `geometry` is the caller's until _close. NULL: no memory. */
-slc_scifi_decoder *slc_scifi_decoder_open(const slc_scifi_geometry *geometry);
+/* `geometry` is the caller's until _close, `target` a choice of slc_simd_choose. NULL: no memory. */
+slc_scifi_decoder *slc_scifi_decoder_open(const slc_scifi_geometry *geometry, slc_simd_target target);
 void slc_scifi_decoder_close(slc_scifi_decoder *decoder);
 
 /* Hits that a bank can give at most, whatever its words. */

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * UT: words to hits. Hits come by board and go by layer and x: they are counted by layer and 128 strips of x,
- * put there, and those few that then lie wrong are moved by insertion. Hits of the same x stand by channel.
+ * UT: words to hits. Hits come by board and go by layer and x: they are counted by layer and buckets of x
+ * that are narrow where there are many, put there, and those few that then lie wrong are moved by insertion.
+ * Hits of the same x stand by channel. Events with nothing wrong in them go through vectors (ut_place.h), all
+ * others word by word.
  */
 #include "ut/ut_decode.h"
 #include "base/bytes.h"
 #include "base/columns.h"
+#include "ut/ut_place.h"
 
 #include <assert.h>
 #include <math.h>
@@ -13,58 +16,68 @@
 #include <string.h>
 
 enum {
-    BUCKETS = 128, /* of a layer */
+    KEYS = SLC_UT_LAYERS * SLC_UT_BUCKETS,
     HEAD_V3 = 4,
     HEAD_V4 = 8,
     LEAST_V4 = 24,
     ROW_V4 = 16, /* words: two of each of six lanes, and what is not used */
     BAD_LANE = 255,
+    COLUMNS = 9 /* of scratch */
 };
-static const float bucket_width_mm = 15.0f, bucket_low_mm = -960.0f;
-
-/* What a word needs of its hybrid. `layer` SLC_UT_LAYERS: nothing is connected. */
-typedef struct hybrid {
-    float first, x0, dx, y0, dy_strip, dy, z0, dz, weight;
-    uint32_t channel;
-    uint32_t strips;
-    uint8_t layer, flipped;
-} hybrid;
-
-typedef struct found {
-    float x, z, y_begin, y_end, weight;
-    uint32_t channel;
-} found;
 
 struct slc_ut_decoder {
-    hybrid hybrids[SLC_UT_BOARDS * SLC_UT_HYBRIDS];
-    found *hits, *sorted;
-    uint16_t *bucket;
+    const slc_ut_kernels *kernels;
+    slc_ut_found found;
+    uint32_t *rows;  /* of `found`, in the order of hits */
+    uint8_t *words;  /* of the event, bank after bank */
+    uint32_t *block; /* of all of these */
     size_t capacity;
+    slc_ut_board boards[SLC_UT_BOARDS];
+    float spare[SLC_UT_SPARE];
 };
 
-slc_ut_decoder *slc_ut_decoder_open(const slc_ut_geometry *geometry)
+/* What a word needs of its hybrid. */
+static void take_hybrid(const slc_ut_geometry *g, size_t i, slc_ut_board *b, size_t h)
+{
+    const uint32_t s = g->sector[i];
+    b->layer[h] = SLC_UT_LAYERS;
+    if (s == SLC_UT_NO_SECTOR || b->strips == 0) {
+        return;
+    }
+    const float numbers[SLC_UT_OF_NUMBERS] = {(float)g->first_strip[s],
+                                              g->x0_mm[s],
+                                              g->dx_strip_mm[s],
+                                              g->y0_mm[s],
+                                              g->dy_strip_mm[s],
+                                              g->dy_mm[s],
+                                              fabsf(g->z0_mm[s]),
+                                              g->dz_strip_mm[s],
+                                              12.0f / (g->pitch_mm[s] * g->pitch_mm[s])};
+    for (size_t c = 0; c < SLC_UT_OF_NUMBERS; c++) {
+        b->number[c][h] = numbers[c];
+    }
+    b->channel[h] = g->channel[i];
+    b->layer[h] = g->channel[i] >> 18 & 3;
+    b->flipped[h] = g->z0_mm[s] < 0;
+}
+
+slc_ut_decoder *slc_ut_decoder_open(const slc_ut_geometry *geometry, slc_simd_target target)
 {
     slc_ut_decoder *decoder = calloc(1, sizeof *decoder);
-    for (size_t i = 0; decoder != NULL && i < SLC_UT_BOARDS * SLC_UT_HYBRIDS; i++) {
-        hybrid *h = &decoder->hybrids[i];
-        const uint32_t s = geometry->sector[i];
-        h->layer = SLC_UT_LAYERS;
-        if (s == SLC_UT_NO_SECTOR || geometry->strips[i / SLC_UT_HYBRIDS] == 0) {
-            continue;
+    if (decoder == NULL) {
+        return NULL;
+    }
+    decoder->kernels = slc_ut_kernels_of(slc_simd_kernel_choice(&slc_ut_kernel_rows[0], target));
+    for (size_t k = 0; k < SLC_UT_BOARDS; k++) {
+        slc_ut_board *b = &decoder->boards[k];
+        b->strips = geometry->strips[k];
+        b->per_strips = b->strips >= SLC_UT_LEAST_STRIPS ? ((1U << 22) + b->strips - 1) / b->strips : 0;
+        for (size_t h = 0; h < SLC_UT_LANES; h++) {
+            b->layer[h] = SLC_UT_LAYERS;
         }
-        *h = (hybrid){.first = (float)geometry->first_strip[s],
-                      .x0 = geometry->x0_mm[s],
-                      .dx = geometry->dx_strip_mm[s],
-                      .y0 = geometry->y0_mm[s],
-                      .dy_strip = geometry->dy_strip_mm[s],
-                      .dy = geometry->dy_mm[s],
-                      .z0 = fabsf(geometry->z0_mm[s]),
-                      .dz = geometry->dz_strip_mm[s],
-                      .weight = 12.0f / (geometry->pitch_mm[s] * geometry->pitch_mm[s]),
-                      .channel = geometry->channel[i],
-                      .strips = geometry->strips[i / SLC_UT_HYBRIDS],
-                      .layer = (uint8_t)(geometry->channel[i] >> 18 & 3),
-                      .flipped = geometry->z0_mm[s] < 0};
+        for (size_t h = 0; h < SLC_UT_HYBRIDS; h++) {
+            take_hybrid(geometry, k * SLC_UT_HYBRIDS + h, b, h);
+        }
     }
     return decoder;
 }
@@ -72,9 +85,7 @@ slc_ut_decoder *slc_ut_decoder_open(const slc_ut_geometry *geometry)
 void slc_ut_decoder_close(slc_ut_decoder *decoder)
 {
     if (decoder != NULL) {
-        free(decoder->hits);
-        free(decoder->sorted);
-        free(decoder->bucket);
+        free(decoder->block);
         free(decoder);
     }
 }
@@ -89,16 +100,24 @@ slc_status slc_ut_decoder_reserve(slc_ut_decoder *decoder, size_t hits)
     if (hits <= decoder->capacity) {
         return SLC_OK;
     }
-    const size_t capacity = hits + hits / 2;
-    free(decoder->hits);
-    free(decoder->sorted);
-    free(decoder->bucket);
-    decoder->hits = malloc(capacity * sizeof *decoder->hits);
-    decoder->sorted = malloc(capacity * sizeof *decoder->sorted);
-    decoder->bucket = malloc(capacity * sizeof *decoder->bucket);
-    const bool all = decoder->hits != NULL && decoder->sorted != NULL && decoder->bucket != NULL;
-    decoder->capacity = all ? capacity : 0;
-    return all ? SLC_OK : SLC_ERR_MEMORY;
+    const size_t capacity = hits + hits / 2, column = capacity + SLC_UT_SPARE;
+    free(decoder->block);
+    decoder->block = malloc(COLUMNS * column * sizeof *decoder->block);
+    decoder->capacity = decoder->block != NULL ? capacity : 0;
+    if (decoder->block == NULL) {
+        return SLC_ERR_MEMORY;
+    }
+    uint32_t *const at = decoder->block;
+    decoder->found = (slc_ut_found){.channel = at,
+                                    .key = at + column,
+                                    .x = (float *)(at + 4 * column),
+                                    .z = (float *)(at + 5 * column),
+                                    .y_begin = (float *)(at + 6 * column),
+                                    .y_end = (float *)(at + 7 * column),
+                                    .weight = (float *)(at + 8 * column)};
+    decoder->rows = at + 2 * column;
+    decoder->words = (uint8_t *)(at + 3 * column);
+    return SLC_OK;
 }
 
 /* ---- a bank ------------------------------------------------------------------------------------ */
@@ -106,7 +125,6 @@ slc_status slc_ut_decoder_reserve(slc_ut_decoder *decoder, size_t hits)
 typedef struct decoding {
     slc_ut_decoder *decoder;
     size_t n;
-    uint32_t *counts; /* by layer and bucket */
     uint64_t event;
     slc_faults *faults;
 } decoding;
@@ -116,25 +134,29 @@ static void tell(const decoding *d, slc_fault_code code, const slc_lhcb_bank *ba
     slc_faults_add(d->faults, code, d->event, bank->source, bank->offset);
 }
 
-/* Strip from 1, fraction in quarters. */
-static void add_hit(decoding *d, const hybrid *h, uint32_t strip, uint32_t quarters)
+static uint32_t bucket_of(float x)
 {
-    const float k = (float)strip + 0.25f * (float)quarters - h->first;
-    found *to = &d->decoder->hits[d->n];
-    to->x = h->x0 + k * h->dx;
-    to->z = h->z0 + k * h->dz;
-    to->y_begin = h->y0 + k * h->dy_strip;
-    to->y_end = to->y_begin + h->dy;
-    to->weight = h->weight;
-    to->channel = h->channel + strip - 1;
-    const float at = (to->x - bucket_low_mm) / bucket_width_mm;
-    const uint32_t bucket = at <= 0 ? 0 : at >= BUCKETS - 1 ? BUCKETS - 1 : (uint32_t)at;
-    const uint32_t key = h->layer * (uint32_t)BUCKETS + bucket;
-    d->decoder->bucket[d->n++] = (uint16_t)key;
-    d->counts[key]++;
+    const float part = 1 - slc_ut_bucket_core_mm / (fabsf(x) + slc_ut_bucket_core_mm);
+    const float at = SLC_UT_MIDDLE + copysignf(part * slc_ut_bucket_scale, x);
+    return at <= 0 ? 0 : at >= SLC_UT_BUCKETS - 1 ? SLC_UT_BUCKETS - 1 : (uint32_t)at;
 }
 
-static void take_v3(decoding *d, const slc_lhcb_bank *bank, const hybrid *board)
+/* Strip from 1, fraction in quarters. */
+static void add_hit(decoding *d, const slc_ut_board *b, uint32_t h, uint32_t strip, uint32_t quarters)
+{
+    const slc_ut_found *to = &d->decoder->found;
+    const size_t n = d->n++;
+    const float k = (float)strip + 0.25f * (float)quarters - b->number[SLC_UT_OF_FIRST][h];
+    to->x[n] = b->number[SLC_UT_OF_X0][h] + k * b->number[SLC_UT_OF_DX][h];
+    to->z[n] = b->number[SLC_UT_OF_Z0][h] + k * b->number[SLC_UT_OF_DZ][h];
+    to->y_begin[n] = b->number[SLC_UT_OF_Y0][h] + k * b->number[SLC_UT_OF_DY_STRIP][h];
+    to->y_end[n] = to->y_begin[n] + b->number[SLC_UT_OF_DY][h];
+    to->weight[n] = b->number[SLC_UT_OF_WEIGHT][h];
+    to->channel[n] = b->channel[h] + strip - 1;
+    to->key[n] = b->layer[h] * SLC_UT_BUCKETS + bucket_of(to->x[n]);
+}
+
+static void take_v3(decoding *d, const slc_lhcb_bank *bank, const slc_ut_board *board)
 {
     const uint32_t n = bank->size >= HEAD_V3 ? slc_load_u16(bank->payload) : 0;
     if (bank->size < HEAD_V3 || n > (bank->size - HEAD_V3) / 2) {
@@ -145,16 +167,16 @@ static void take_v3(decoding *d, const slc_lhcb_bank *bank, const hybrid *board)
     for (uint32_t i = 0; i < n; i++) {
         const uint32_t word = slc_load_u16(bank->payload + HEAD_V3 + 2 * i), channel = word >> 2 & 0xfff;
         const uint32_t lane = strips > 0 ? channel / strips : SLC_UT_HYBRIDS;
-        if (lane >= SLC_UT_HYBRIDS || board[lane].layer == SLC_UT_LAYERS) {
+        if (lane >= SLC_UT_HYBRIDS || board->layer[lane] == SLC_UT_LAYERS) {
             tell(d, SLC_FAULT_UT_CHANNEL, bank);
             continue;
         }
-        add_hit(d, &board[lane], channel - lane * strips + 1, word & 3);
+        add_hit(d, board, lane, channel - lane * strips + 1, word & 3);
     }
 }
 
 /* Counters of the lanes, then rows of two words a lane, lane 5 first. */
-static void take_v4(decoding *d, const slc_lhcb_bank *bank, const hybrid *board)
+static void take_v4(decoding *d, const slc_lhcb_bank *bank, const slc_ut_board *board)
 {
     static const uint8_t counter_of[SLC_UT_HYBRIDS] = {4, 5, 6, 7, 0, 1};
     uint32_t most = 0;
@@ -175,12 +197,11 @@ static void take_v4(decoding *d, const slc_lhcb_bank *bank, const hybrid *board)
         for (uint32_t k = 0; k < n; k++) {
             const size_t at = ROW_V4 * (size_t)(k / 2) + 2 * (size_t)(SLC_UT_HYBRIDS - 1 - lane) + k % 2;
             const uint32_t strip = (uint32_t)slc_load_u16(bank->payload + HEAD_V4 + 2 * at) >> 5;
-            const hybrid *h = &board[lane];
-            if (h->layer == SLC_UT_LAYERS || strip >= h->strips) {
+            if (board->layer[lane] == SLC_UT_LAYERS || strip >= board->strips) {
                 tell(d, SLC_FAULT_UT_CHANNEL, bank);
                 continue;
             }
-            add_hit(d, h, (h->flipped ? h->strips - 1 - strip : strip) + 1, 0);
+            add_hit(d, board, lane, (board->flipped[lane] ? board->strips - 1 - strip : strip) + 1, 0);
         }
     }
 }
@@ -207,66 +228,120 @@ static void take_bank(decoding *d, const slc_lhcb_bank *bank, bool *seen)
         return;
     }
     seen[board] = true;
-    const hybrid *hybrids = d->decoder->hybrids + (size_t)board * SLC_UT_HYBRIDS;
-    (bank->version == 3 ? take_v3 : take_v4)(d, bank, hybrids);
+    (bank->version == 3 ? take_v3 : take_v4)(d, bank, &d->decoder->boards[board]);
+}
+
+/* The event's hits in the order of words, if all of its banks are of version 3 and nothing is wrong with
+ * them. */
+static bool take_plain(slc_ut_decoder *decoder, const slc_lhcb_bank *banks, size_t n_banks, size_t *n_hits)
+{
+    slc_ut_words of_boards[SLC_UT_BOARDS];
+    bool seen[SLC_UT_BOARDS] = {false};
+    size_t n_boards = 0;
+    uint32_t begin = 0;
+    for (size_t i = 0; i < n_banks; i++) {
+        const slc_lhcb_bank *bank = &banks[i];
+        const uint32_t board = board_of(bank);
+        if (board >= SLC_UT_BOARDS || seen[board] || bank->version != 3 || bank->size < HEAD_V3) {
+            return false;
+        }
+        const uint32_t n = slc_load_u16(bank->payload);
+        seen[board] = true;
+        if (n > (bank->size - HEAD_V3) / 2 || (n > 0 && decoder->boards[board].per_strips == 0)) {
+            return false;
+        }
+        if (n > 0) {
+            memcpy(decoder->words + 2 * (size_t)begin, bank->payload + HEAD_V3, 2 * (size_t)n);
+            of_boards[n_boards++] = (slc_ut_words){board, begin, n};
+            begin += n;
+        }
+    }
+    *n_hits = begin;
+    return decoder->kernels->place(decoder->boards, of_boards, n_boards, decoder->words, &decoder->found);
 }
 
 /* ---- order ------------------------------------------------------------------------------------- */
 
-static bool is_after(const found *a, const found *b)
+/* Hits begin … end - 1 of a layer are by bucket, and so nearly in order. `x` is moved with the rows. */
+static void mend_order(const slc_ut_decoder *decoder, float *x, size_t begin, size_t end)
 {
-    return a->x > b->x || (a->x == b->x && a->channel > b->channel);
+    uint32_t *rows = decoder->rows;
+    const uint32_t *channel = decoder->found.channel;
+    for (size_t i = begin + 1; i < end; i++) {
+        const float at = x[i];
+        const uint32_t row = rows[i];
+        size_t k = i;
+        for (; k > begin && (x[k - 1] > at || (x[k - 1] == at && channel[rows[k - 1]] > channel[row])); k--) {
+            x[k] = x[k - 1];
+            rows[k] = rows[k - 1];
+        }
+        x[k] = at;
+        rows[k] = row;
+    }
 }
 
-/* Where hits of a key begin; then each hit at its place, those of a bucket in order. */
-static void sort_hits(const decoding *d, uint32_t *begin)
+/* Rows of n hits, by layer and x, and their x. */
+static void sort_hits(const slc_ut_decoder *decoder, size_t n, float *x, uint32_t begin[SLC_UT_LAYERS + 1])
 {
-    slc_ut_decoder *decoder = d->decoder;
-    uint32_t next[SLC_UT_LAYERS * BUCKETS];
-    uint32_t at = 0;
-    for (size_t k = 0; k < SLC_UT_LAYERS * BUCKETS; k++) {
-        begin[k] = next[k] = at;
-        at += d->counts[k];
+    const uint32_t *key = decoder->found.key;
+    uint32_t next[KEYS] = {0}, at = 0;
+    for (size_t i = 0; i < n; i++) {
+        next[key[i]]++;
     }
-    begin[SLC_UT_LAYERS * BUCKETS] = at;
-    for (size_t i = 0; i < d->n; i++) {
-        const uint32_t key = decoder->bucket[i];
-        uint32_t to = next[key]++;
-        for (; to > begin[key] && is_after(&decoder->sorted[to - 1], &decoder->hits[i]); to--) {
-            decoder->sorted[to] = decoder->sorted[to - 1];
-        }
-        decoder->sorted[to] = decoder->hits[i];
+    for (size_t k = 0; k < KEYS; k++) {
+        const uint32_t count = next[k];
+        next[k] = at;
+        at += count;
     }
+    for (size_t layer = 0; layer < SLC_UT_LAYERS; layer++) {
+        begin[layer] = next[layer * SLC_UT_BUCKETS];
+    }
+    begin[SLC_UT_LAYERS] = at;
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t to = next[key[i]]++;
+        x[to] = decoder->found.x[i];
+        decoder->rows[to] = (uint32_t)i;
+    }
+    for (size_t layer = 0; layer < SLC_UT_LAYERS; layer++) {
+        mend_order(decoder, x, begin[layer], begin[layer + 1]);
+    }
+}
+
+static void append(const slc_ut_decoder *decoder, size_t n, slc_ut_hits *hits)
+{
+    const slc_ut_found found = decoder->found;
+    const slc_ut_hits to = *hits; /* its columns do not move */
+    const size_t first = hits->head.size;
+    uint32_t begin[SLC_UT_LAYERS + 1];
+    sort_hits(decoder, n, to.x_mm + first, begin);
+    for (size_t i = 0; i < n; i++) {
+        const uint32_t row = decoder->rows[i];
+        to.z_mm[first + i] = found.z[row];
+        to.y_begin_mm[first + i] = found.y_begin[row];
+        to.y_end_mm[first + i] = found.y_end[row];
+        to.weight[first + i] = found.weight[row];
+        to.channel[first + i] = found.channel[row];
+    }
+    for (uint32_t layer = 0; layer < SLC_UT_LAYERS; layer++) {
+        memset(to.layer + first + begin[layer], (int)layer, begin[layer + 1] - begin[layer]);
+    }
+    hits->head.size += n;
 }
 
 void slc_ut_decode(slc_ut_decoder *decoder, const slc_lhcb_bank *banks, size_t n_banks, uint64_t event,
                    slc_ut_hits *hits, slc_faults *faults)
 {
-    uint32_t counts[SLC_UT_LAYERS * BUCKETS] = {0}, begin[SLC_UT_LAYERS * BUCKETS + 1];
-    bool seen[SLC_UT_BOARDS] = {false};
-    decoding d = {.decoder = decoder, .counts = counts, .event = event, .faults = faults};
-    for (size_t i = 0; i < n_banks; i++) {
-        take_bank(&d, &banks[i], seen);
-    }
-    assert(d.n <= decoder->capacity || d.n == 0);
-    assert(hits->head.size + d.n <= hits->head.capacity);
-    if (d.n > 0) {
-        sort_hits(&d, begin);
-    }
-    size_t to = hits->head.size;
-    for (size_t i = 0, layer = 0; i < d.n; i++, to++) {
-        const found *from = &decoder->sorted[i];
-        while (i >= begin[(layer + 1) * BUCKETS]) {
-            layer++;
+    decoding d = {.decoder = decoder, .event = event, .faults = faults};
+    if (decoder->capacity == 0 || !take_plain(decoder, banks, n_banks, &d.n)) {
+        bool seen[SLC_UT_BOARDS] = {false};
+        d.n = 0;
+        for (size_t i = 0; i < n_banks; i++) {
+            take_bank(&d, &banks[i], seen);
         }
-        hits->x_mm[to] = from->x;
-        hits->z_mm[to] = from->z;
-        hits->y_begin_mm[to] = from->y_begin;
-        hits->y_end_mm[to] = from->y_end;
-        hits->weight[to] = from->weight;
-        hits->channel[to] = from->channel;
-        hits->layer[to] = (uint8_t)layer;
     }
-    hits->head.size = to;
+    assert(d.n <= decoder->capacity && hits->head.size + d.n <= hits->head.capacity);
+    if (d.n > 0) {
+        append(decoder, d.n, hits);
+    }
     slc_columns_end_event(hits);
 }

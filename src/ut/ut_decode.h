@@ -7,12 +7,14 @@
 #define SLUICE_UT_DECODE_H
 
 #include <sluice/lhcb.h>
+#include <sluice/simd.h>
 #include <sluice/ut_types.h>
 
 typedef struct slc_ut_decoder slc_ut_decoder;
 
-/* Tables made of the geometry, which is not needed any more afterwards. NULL: no memory. */
-slc_ut_decoder *slc_ut_decoder_open(const slc_ut_geometry *geometry);
+/* Tables made of the geometry, which is not needed any more afterwards. `target` is a choice of
+ * slc_simd_choose. NULL: no memory. */
+slc_ut_decoder *slc_ut_decoder_open(const slc_ut_geometry *geometry, slc_simd_target target);
 void slc_ut_decoder_close(slc_ut_decoder *decoder);
 
 /* Hits that a bank can give at most, whatever its version and its words. */

@@ -4,6 +4,7 @@
 #include "base/columns.h"
 #include "base/config.h"
 #include "simd/simd_checksum.h"
+#include "velo/velo_chain_note.h"
 #include "velo/velo_chain_part.h"
 #include "velo/velo_checksum.h"
 #include "velo/velo_config.h"
@@ -114,6 +115,11 @@ void slc_velo_chain_close(slc_velo_chain *chain)
     }
 }
 
+void slc_velo_chain_note(slc_velo_chain *chain, slc_lhcb_places *places)
+{
+    chain->cluster.places = places;
+}
+
 /* Room for what comes after the hits. */
 static slc_status reserve_tracks(slc_velo_chain *chain, size_t hits, size_t hits_of_event, uint32_t events,
                                  slc_velo_result *result)
@@ -173,7 +179,8 @@ slc_status slc_velo_chain_reserve(slc_velo_chain *chain, const slc_batch *batch,
     if (status != SLC_OK) {
         return reserved(status, error);
     }
-    const size_t words = slc_velo_event_bound(batch, chain->config.banks, cut, &largest);
+    const size_t words = slc_velo_event_bound(batch, chain->config.banks, cut, chain->cluster.places,
+                                              &largest);
     const size_t hits = slc_velo_cluster_bound(words);
     status = slc_columns_reserve(&slc_velo_superpixels_schema, &result->superpixels,
                                  lists_superpixels(chain) ? words : 0, batch->n_events);

@@ -7,6 +7,7 @@
 #ifndef SLUICE_VELO_CLUSTER_H
 #define SLUICE_VELO_CLUSTER_H
 
+#include "lhcb/lhcb_places.h"
 #include "velo/velo_geometry.h"
 #include "velo/velo_mask.h"
 #include <sluice/simd.h>
@@ -18,6 +19,7 @@ typedef struct slc_velo_cluster_scratch {
     void *work;   /* for slc_velo_cluster_run_banks */
     slc_simd_target target;
     slc_velo_masking masking; /* of slc_velo_cluster_run_chosen; its mask is the caller's */
+    slc_lhcb_places *places;  /* where that notes other detectors' banks; the caller's, NULL: nowhere */
 } slc_velo_cluster_scratch;
 slc_status slc_velo_cluster_reserve(slc_velo_cluster_scratch *scratch);
 void slc_velo_cluster_clear(slc_velo_cluster_scratch *scratch);

@@ -247,7 +247,8 @@ slc_status slc_velo_cluster_run_chosen(const slc_velo_geometry *geometry, const 
               .event = {.faults = faults,
                         .banks = banks,
                         .cut = cut,
-                        .masking = scratch->masking.mask != NULL ? &scratch->masking : NULL}};
+                        .masking = scratch->masking.mask != NULL ? &scratch->masking : NULL,
+                        .places = slc_lhcb_places_if_room(scratch->places, batch->n_events)}};
     uint64_t used[2] = {0, 0}; /* events of super-pixels, of clusters */
     slc_faults_reset(&p.hints);
     p.hints.of_event = faults->of_event;

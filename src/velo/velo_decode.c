@@ -71,7 +71,7 @@ static void take_paired(slc_velo_event *context, const slc_lhcb_bank *bank)
 }
 
 /* What to do with a bank, by its type: without and with `retina`. */
-enum { OTHER, WANTED, STOP };
+enum { OTHER, WANTED, STOP, NOTED };
 static const uint8_t bank_kinds[2][256] = {
     {[SLC_LHCB_BANK_VP] = WANTED, [SLC_LHCB_BANK_VELO] = WANTED, [SLC_LHCB_BANK_TAE] = STOP},
     {[SLC_LHCB_BANK_VP_RETINA] = WANTED, [SLC_LHCB_BANK_TAE] = STOP},
@@ -94,6 +94,10 @@ static inline size_t step(slc_velo_walk *walk, const uint8_t *bytes, size_t at, 
     if (kind_of[type] != OTHER) {
         if (kind_of[type] == STOP) {
             return 0;
+        }
+        if (kind_of[type] == NOTED) {
+            walk->noted[walk->n_noted++ % SLC_LHCB_PLACES] = (uint32_t)(at - walk->begin);
+            return (length + 3) & ~(size_t)3;
         }
         walk->place[walk->n++ % SLC_VELO_PLACES] = at;
     }
@@ -123,6 +127,29 @@ static inline void walk_together(slc_velo_walk *walks, uint32_t n, const uint8_t
     }
 }
 
+/* The kinds of banks, once for a batch. */
+static void take_kinds(slc_velo_event *context)
+{
+    memcpy(context->kind_of, bank_kinds, sizeof bank_kinds);
+    context->has_kinds = true;
+    for (size_t k = 0; context->places != NULL && context->places->types[k] != 0; k++) {
+        context->kind_of[0][context->places->types[k]] = NOTED;
+        context->kind_of[1][context->places->types[k]] = NOTED;
+    }
+}
+
+/* What walks have noted, where they went over all of their events' banks. */
+static void note_places(const slc_velo_event *context, const slc_velo_walks *ahead)
+{
+    for (uint32_t k = 0; k < ahead->n; k++) {
+        const slc_velo_walk *walk = &ahead->walk[k];
+        const bool all = walk->at == walk->end && walk->n_noted <= SLC_LHCB_PLACES &&
+                         walk->end - walk->begin <= UINT32_MAX;
+        context->places->n[ahead->event[k]] = all ? (uint16_t)walk->n_noted
+                                                  : (uint16_t)SLC_LHCB_PLACES_UNKNOWN;
+    }
+}
+
 /* Finds the wanted banks of the next few events. Where a bank begins stands in the one before it, so that one
  * event is a chain of loads from memory, one waiting for the other; four of five banks are other detectors'.
  * The chains of several events do not wait for each other. */
@@ -130,14 +157,19 @@ static void walk_ahead(slc_velo_event *context, const slc_batch *batch, uint32_t
 {
     slc_velo_walks *ahead = &context->walks[context->retina];
     slc_velo_walk *walks = ahead->walk;
-    const uint8_t *kind_of = bank_kinds[context->retina];
+    const uint8_t *kind_of = context->kind_of[context->retina];
     uint32_t n = 0;
+    if (!context->has_kinds) {
+        take_kinds(context);
+    }
     for (uint32_t e = event; e < batch->n_events && n < SLC_VELO_WALKS; e++) {
         if (context->cut == NULL || context->cut[e] == 0) {
             ahead->event[n] = e;
             walks[n].begin = walks[n].at = batch->offset[e];
             walks[n].end = walks[n].begin + batch->length[e];
-            walks[n++].n = 0;
+            walks[n].n = walks[n].n_noted = 0;
+            walks[n++].noted = context->places != NULL ? context->places->place + (size_t)e * SLC_LHCB_PLACES
+                                                       : NULL;
         }
     }
     if (n == SLC_VELO_WALKS) {
@@ -149,6 +181,9 @@ static void walk_ahead(slc_velo_event *context, const slc_batch *batch, uint32_t
         walk_together(&walks[k], 1, batch->bytes, kind_of);
     }
     ahead->n = n;
+    if (context->places != NULL) {
+        note_places(context, ahead);
+    }
 }
 
 static void take(slc_velo_event *context, const slc_lhcb_bank *bank)
@@ -366,11 +401,14 @@ static bool is_cut(const uint8_t *cut, uint32_t event)
 }
 
 size_t slc_velo_event_bound(const slc_batch *batch, slc_velo_banks banks, const uint8_t *cut,
-                            size_t *largest_event)
+                            slc_lhcb_places *places, size_t *largest_event)
 {
     size_t total = 0, largest = 0;
     slc_faults ignored;
-    slc_velo_event context = {.faults = &ignored, .banks = banks, .cut = cut};
+    slc_velo_event context = {.faults = &ignored,
+                              .banks = banks,
+                              .cut = cut,
+                              .places = slc_lhcb_places_if_room(places, batch->n_events)};
     slc_faults_reset(&ignored);
     for (uint32_t e = 0; e < batch->n_events; e++) {
         if (is_cut(cut, e)) {
@@ -393,7 +431,7 @@ size_t slc_velo_event_bound(const slc_batch *batch, slc_velo_banks banks, const 
 
 size_t slc_velo_decode_bound(const slc_batch *batch, size_t *largest_event)
 {
-    return slc_velo_event_bound(batch, SLC_VELO_BANKS_SUPERPIXELS, NULL, largest_event);
+    return slc_velo_event_bound(batch, SLC_VELO_BANKS_SUPERPIXELS, NULL, NULL, largest_event);
 }
 
 slc_status slc_velo_decode_run(const slc_batch *batch, slc_velo_superpixels *superpixels, slc_faults *faults)

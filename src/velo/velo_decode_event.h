@@ -6,6 +6,7 @@
 #ifndef SLUICE_VELO_DECODE_EVENT_H
 #define SLUICE_VELO_DECODE_EVENT_H
 
+#include "lhcb/lhcb_places.h"
 #include "velo/velo_cluster.h"
 #include "velo/velo_decode.h"
 #include "velo/velo_mask.h"
@@ -25,6 +26,8 @@ typedef struct slc_velo_walk {
     size_t begin, at, end;         /* of the event, and how far the walk came */
     size_t n;                      /* wanted banks, also those for which there is no room */
     size_t place[SLC_VELO_PLACES]; /* of their headers */
+    size_t n_noted;                /* as `n`, of banks that are noted for others */
+    uint32_t *noted;               /* in the event */
 } slc_velo_walk;
 
 typedef struct slc_velo_walks {
@@ -40,10 +43,13 @@ typedef struct slc_velo_event {
     slc_velo_banks banks;      /* which are wanted */
     const uint8_t *cut;        /* events that are left out, of which nobody asks; NULL: none */
     slc_velo_masking *masking; /* NULL: no pixel is left out */
+    slc_lhcb_places *places;   /* where to note other detectors' banks; NULL: nowhere */
     bool retina;               /* the words of this event are clusters that LHCb's FPGAs have found */
     size_t n_words;            /* of this event, with those of both sensors where they share a bank */
     slc_velo_sensor_words sensors[SLC_VELO_SENSORS];
     slc_velo_walks walks[2]; /* to super-pixels, and to clusters */
+    uint8_t kind_of[2][256]; /* what to do with a bank, by its type, on each of these walks */
+    bool has_kinds;
 } slc_velo_event;
 
 /* Finds the banks of an event of the batch that are wanted; those that are damaged become faults and no
@@ -53,11 +59,11 @@ void slc_velo_event_collect(slc_velo_event *context, const slc_batch *batch, uin
 /* How many words of its bank belong to the sensor. */
 size_t slc_velo_event_count(const slc_velo_sensor_words *source);
 
-/* How many words the wanted banks of a batch have; *largest (may be NULL) gets those of the largest event.
- * Here and below `cut` (may be NULL) has a byte for each event: one that is not 0 is left out, as if the
- * event had no banks, which is no fault then. */
+/* How many words the wanted banks of a batch have; *largest (may be NULL) gets those of the largest event,
+ * and `places` (may be NULL) where banks of its types are. Here and below `cut` (may be NULL) has a byte for
+ * each event: one that is not 0 is left out, as if the event had no banks, which is no fault then. */
 size_t slc_velo_event_bound(const slc_batch *batch, slc_velo_banks banks, const uint8_t *cut,
-                            size_t *largest);
+                            slc_lhcb_places *places, size_t *largest);
 
 /* Sorts words by the bits of `mask`, in place. */
 void slc_velo_event_sort(uint32_t *words, size_t n, uint32_t mask);

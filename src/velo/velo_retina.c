@@ -69,7 +69,7 @@ static slc_status decode_event(const slc_velo_geometry *geometry, slc_velo_event
 
 size_t slc_velo_retina_bound(const slc_batch *batch, size_t *largest_event)
 {
-    return slc_velo_event_bound(batch, SLC_VELO_BANKS_RETINA, NULL, largest_event);
+    return slc_velo_event_bound(batch, SLC_VELO_BANKS_RETINA, NULL, NULL, largest_event);
 }
 
 slc_status slc_velo_retina_run(const slc_velo_geometry *geometry, const slc_batch *batch, slc_velo_hits *hits,

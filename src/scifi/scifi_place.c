@@ -1,0 +1,183 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Which module has which cells of which bank, and the words of an event by piece. */
+#include "scifi/scifi_place.h"
+
+#include "base/bytes.h"
+#include "base/columns.h"
+#include "scifi/scifi_geometry.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { CELLS_OF_WORDS = 1 << 14, MODULE_SHIFT = 11, FIRST_MODULE = 128 };
+
+/* ---- the detector ------------------------------------------------------------------------------ */
+
+static void take_modules(const slc_scifi_geometry *g, slc_scifi_module *modules)
+{
+    const float *const columns[SLC_SCIFI_MAT_NUMBERS] = {g->u_begin_mm,  g->half_channel_pitch_mm,
+                                                         g->die_gap_mm,  g->sipm_pitch_mm,
+                                                         g->mirror_x_mm, g->mirror_y_mm,
+                                                         g->mirror_z_mm, g->ddx,
+                                                         g->ddy,         g->ddz,
+                                                         g->dxdy,        g->dzdy};
+    for (size_t mat = 0; mat < SLC_SCIFI_MATS; mat++) {
+        for (size_t c = 0; c < SLC_SCIFI_MAT_NUMBERS; c++) {
+            modules[mat / 4].number[c][mat % 4] = columns[c][mat];
+        }
+    }
+}
+
+static bool has_four_mats(const slc_scifi_geometry *g, uint32_t module)
+{
+    for (uint32_t k = 0; k < 4; k++) {
+        if (!(g->half_channel_pitch_mm[4 * module + k] > 0)) {
+            return false;
+        }
+    }
+    return true;
+}
+
+static bool are_alike(const slc_scifi_module *module)
+{
+    for (size_t c = 0; c < SLC_SCIFI_MAT_NUMBERS; c++) {
+        const float *mat = module->number[c];
+        const bool mirror = c >= SLC_SCIFI_MAT_MIRROR && c < SLC_SCIFI_MAT_MIRROR + 3;
+        if (!mirror && (mat[1] != mat[0] || mat[2] != mat[0] || mat[3] != mat[0])) {
+            return false;
+        }
+    }
+    return true;
+}
+
+/* Cells of a bank reach to where the next bank begins. */
+static uint32_t end_of_bank(const slc_scifi_geometry *g, uint32_t bank)
+{
+    uint32_t end = g->first_channel[bank] + CELLS_OF_WORDS;
+    for (uint32_t b = 0; b < SLC_SCIFI_BANKS; b++) {
+        const uint32_t other = g->first_channel[b];
+        if (b != bank && other >= g->first_channel[bank] && other < end) {
+            end = other;
+        }
+    }
+    return end;
+}
+
+static void take_bank(const slc_scifi_geometry *g, uint32_t bank, slc_scifi_pieces *pieces)
+{
+    const uint32_t first = g->first_channel[bank], end = end_of_bank(g, bank);
+    for (uint32_t at = first >> MODULE_SHIFT; at << MODULE_SHIFT < end; at++) {
+        const uint32_t module = at - FIRST_MODULE, begins = at << MODULE_SHIFT,
+                       ends = (at + 1) << MODULE_SHIFT;
+        if (module >= SLC_SCIFI_MODULES || !has_four_mats(g, module)) {
+            continue;
+        }
+        const uint32_t low = begins > first ? begins : first, high = ends < end ? ends : end;
+        pieces->ends[pieces->n] = high - first;
+        pieces->piece[pieces->n] = (slc_scifi_piece){.first = first,
+                                                     .low = low - first,
+                                                     .span = high - low,
+                                                     .bank = (uint16_t)bank,
+                                                     .slot = (uint16_t)pieces->n,
+                                                     .module = (uint16_t)module,
+                                                     .zone = (uint8_t)(2 * (module >> 5) + (module >> 4 & 1)),
+                                                     .falls = g->ddx[4 * module] < 0,
+                                                     .alike = are_alike(&pieces->modules[module])};
+        pieces->n++;
+    }
+}
+
+/* By zone and x. */
+static uint32_t rank_of(const slc_scifi_geometry *g, const slc_scifi_piece *p)
+{
+    const uint32_t module = slc_scifi_mat_order(g, 4 * (uint32_t)p->module) / 4;
+    const uint32_t channel = (p->first + p->low) & ((1U << MODULE_SHIFT) - 1);
+    return module << MODULE_SHIFT | (p->falls ? (1U << MODULE_SHIFT) - 1 - channel : channel);
+}
+
+void slc_scifi_pieces_make(const slc_scifi_geometry *geometry, slc_simd_target target,
+                           slc_scifi_pieces *pieces)
+{
+    memset(pieces, 0, sizeof *pieces);
+    pieces->kernels = slc_scifi_kernels_of(slc_simd_kernel_choice(&slc_scifi_kernel_rows[0], target));
+    take_modules(geometry, pieces->modules);
+    for (uint32_t bank = 0; bank < SLC_SCIFI_BANKS; bank++) {
+        pieces->first_slot[bank] = (uint16_t)pieces->n;
+        if (geometry->version == 0) {
+            take_bank(geometry, bank, pieces);
+        }
+    }
+    pieces->first_slot[SLC_SCIFI_BANKS] = (uint16_t)pieces->n;
+    for (size_t i = 1; i < pieces->n; i++) {
+        const slc_scifi_piece piece = pieces->piece[i];
+        size_t k = i;
+        for (; k > 0 && rank_of(geometry, &pieces->piece[k - 1]) > rank_of(geometry, &piece); k--) {
+            pieces->piece[k] = pieces->piece[k - 1];
+        }
+        pieces->piece[k] = piece;
+    }
+}
+
+/* ---- an event ---------------------------------------------------------------------------------- */
+
+/* Words of a bank below `end`; they rise. */
+static uint32_t count_below(const uint8_t *words, uint32_t n, uint32_t end)
+{
+    uint32_t below = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        below += (uint32_t)slc_load_u16(words + 2 * (size_t)i) >> 2 < end;
+    }
+    return below;
+}
+
+/* Copies a bank's words behind the `n` that are there; returns how many there are then, UINT32_MAX if the
+ * bank is not plain. */
+static uint32_t collect(slc_scifi_pieces *pieces, const slc_lhcb_bank *bank, uint8_t *words, uint32_t n)
+{
+    const uint32_t source = (uint16_t)bank->source;
+    const uint32_t slot = source < SLC_SCIFI_BANKS ? pieces->first_slot[source] : 0;
+    if (source >= SLC_SCIFI_BANKS || pieces->first_slot[source + 1] == slot ||
+        (bank->version != 4 && bank->version != 5) || bank->size < SLC_SCIFI_WORDS_AT ||
+        bank->size % 2 != 0 || pieces->extents[slot].begin != UINT32_MAX) {
+        return UINT32_MAX;
+    }
+    const uint8_t *from = bank->payload + SLC_SCIFI_WORDS_AT;
+    uint32_t left = (bank->size - SLC_SCIFI_WORDS_AT) / 2;
+    left -= left > 0 && slc_load_u16(from + 2 * (size_t)(left - 1)) == 0; /* padding */
+    if (left > 0) {
+        memcpy(words + 2 * (size_t)n, from, 2 * (size_t)left);
+    }
+    for (uint32_t k = slot; k < pieces->first_slot[source + 1]; k++) {
+        const bool last = k + 1 == pieces->first_slot[source + 1];
+        const uint32_t of_piece = last ? left : count_below(words + 2 * (size_t)n, left, pieces->ends[k]);
+        pieces->extents[k] = (slc_scifi_extent){n, of_piece};
+        n += of_piece;
+        left -= of_piece;
+    }
+    return n;
+}
+
+bool slc_scifi_pieces_run(slc_scifi_pieces *pieces, const slc_lhcb_bank *banks, size_t n_banks,
+                          uint32_t *words, uint32_t *flags, slc_scifi_hits *hits)
+{
+    uint32_t n = 0;
+    for (size_t k = 0; k < pieces->n; k++) {
+        pieces->extents[k] = (slc_scifi_extent){UINT32_MAX, 0};
+    }
+    for (size_t i = 0; i < n_banks; i++) {
+        n = collect(pieces, &banks[i], (uint8_t *)words, n);
+        if (n == UINT32_MAX) {
+            return false;
+        }
+    }
+    const slc_scifi_place_in in = {.pieces = pieces->piece,
+                                   .n_pieces = pieces->n,
+                                   .modules = pieces->modules,
+                                   .extents = pieces->extents,
+                                   .words = (const uint8_t *)words};
+    if (n > 0 && !pieces->kernels->place(&in, hits, hits->head.size, flags)) {
+        return false;
+    }
+    hits->head.size += n;
+    return true;
+}
