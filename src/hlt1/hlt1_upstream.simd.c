@@ -419,10 +419,10 @@ static void place_ranges(const slc_hlt1_upstream_ask *ask, const slc_hlt1_event 
         const f32v steepest = f32v_abs(MUL(per_q, f(ask->most_q_over_p)));
         f32v_store(w->per_q + t, per_q);
         for (size_t k = 0; k < LAYERS; k++) {
-            const f32v dxdy = f(slc_ut_dxdy[k]), dz = SUB(f(slc_hlt1_ut_z_mm[k]), z);
+            const f32v dxdy = f(w->dxdy[k]), dz = SUB(f(w->plane_z[k]), z);
             const f32v centre = SUB(ADD(x, MUL(tx, dz)), MUL(dxdy, ADD(y, MUL(ty, dz))));
             const f32v staves = MUL(f(plane_reach_mm), f32v_abs(SUB(tx, MUL(dxdy, ty))));
-            const f32v lever = f(slc_hlt1_ut_z_mm[k] - kick_z_mm + plane_reach_mm);
+            const f32v lever = f(w->plane_z[k] - kick_z_mm + plane_reach_mm);
             const f32v reach = ADD(ADD(f(ask->most_mm), MUL(steepest, lever)), staves);
             take_rows(w, k, t, SUB(centre, reach), ADD(centre, reach), mask32_first(l->n - t));
         }
@@ -442,8 +442,7 @@ static size_t ask_hits(const slc_hlt1_upstream_ask *ask, const slc_hlt1_event *e
         for (uint32_t i = from + w->begin[k][t]; i < end && n < SLC_HLT1_UPSTREAM_ASKED;
              i += (uint32_t)SIMD_LANES) {
             const f32v z = f32v_load(event->ut_z + i), at = SUB(z, lz), y = ADD(ly, MUL(ty, at));
-            const f32v r = SUB(ADD(f32v_load(event->ut_x + i), MUL(f(slc_ut_dxdy[k]), y)),
-                               ADD(lx, MUL(tx, at)));
+            const f32v r = SUB(ADD(f32v_load(event->ut_x + i), MUL(f(w->dxdy[k]), y)), ADD(lx, MUL(tx, at)));
             const f32v y0 = f32v_load(event->ut_y_begin + i), y1 = f32v_load(event->ut_y_end + i);
             const f32v arm = SUB(z, f(kick_z_mm)), low = DIV(SUB(r, most), arm),
                        high = DIV(ADD(r, most), arm);

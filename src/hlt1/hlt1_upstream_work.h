@@ -79,7 +79,7 @@ typedef struct slc_hlt1_upstream_kernels {
     /* What work->lines have in the UT, in their order, to work->found. */
     void (*search)(const slc_hlt1_upstream_config *config, const slc_hlt1_event *event,
                    slc_hlt1_upstream_work *work);
-    /* work->range of work->lines, as slc_hlt1_upstream_ranges. */
+    /* work->range of work->lines, as slc_hlt1_upstream_ranges; after index. */
     void (*ranges)(const slc_hlt1_upstream_ask *ask, const slc_hlt1_event *event,
                    slc_hlt1_upstream_work *work);
 } slc_hlt1_upstream_kernels;
