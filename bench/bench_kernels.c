@@ -15,6 +15,7 @@
 #include "image/image_kernels.h"
 #include "image/image_volume_kernels.h"
 #include "lhcb/lhcb_kernels.h"
+#include "muon/muon_identify_work.h"
 #include "pet/pet_kernels.h"
 #include "pixel/pixel_kernels.h"
 #include "scifi/scifi_place.h"
@@ -35,6 +36,7 @@ static const slc_simd_kernel *const modules[] = {
     slc_cms_cluster_kernel_rows,   slc_cms_position_kernel_rows,    slc_mdf_kernel_rows,
     slc_checksum_kernel_rows,      slc_hlt1_fit_kernel_rows,        slc_hlt1_forward_kernel_rows,
     slc_hlt1_upstream_kernel_rows, slc_scifi_kernel_rows,           slc_ut_kernel_rows,
+    slc_muon_kernel_rows,
 };
 
 static const slc_simd_kernel *find(size_t kernel)

@@ -21,6 +21,7 @@ static const double station_z[SLC_MUON_STATIONS] = {15205, 16400, 17700, 18850};
 static slc_muon_geometry geometry; /* of which windows alone are asked for */
 static slc_muon_hits hits;
 static slc_muon_ids ids;
+static slc_muon_identifier *identifier;
 static float state[6][TRACKS];
 
 static int set_up(void **state_)
@@ -37,7 +38,8 @@ static int set_up(void **state_)
         }
     }
     geometry.has_field_of_interest = true;
-    return slc_columns_reserve(&slc_muon_hits_schema, &hits, MAX_HITS, 1) != SLC_OK ||
+    identifier = slc_muon_identifier_open(&geometry, SLC_SIMD_AUTO);
+    return identifier == NULL || slc_columns_reserve(&slc_muon_hits_schema, &hits, MAX_HITS, 1) != SLC_OK ||
            slc_columns_reserve(&slc_muon_ids_schema, &ids, TRACKS, 1) != SLC_OK;
 }
 
@@ -46,6 +48,7 @@ static int tear_down(void **state_)
     (void)state_;
     slc_columns_clear(&slc_muon_hits_schema, &hits);
     slc_columns_clear(&slc_muon_ids_schema, &ids);
+    slc_muon_identifier_close(identifier);
     return 0;
 }
 
@@ -67,9 +70,31 @@ static slc_muon_states states(void)
     return (slc_muon_states){state[0], state[1], state[2], state[3], state[4], state[5], TRACKS};
 }
 
+static bool is_before(size_t a, size_t b)
+{
+    return hits.station[a] != hits.station[b] ? hits.station[a] < hits.station[b]
+                                              : hits.region[a] < hits.region[b];
+}
+
+static void swap_hits(size_t a, size_t b)
+{
+    float *const columns[] = {hits.x_mm, hits.y_mm, hits.z_mm, hits.dx_mm, hits.dy_mm};
+    for (size_t c = 0; c < sizeof columns / sizeof *columns; c++) {
+        const float value = columns[c][a];
+        columns[c][a] = columns[c][b];
+        columns[c][b] = value;
+    }
+    const uint8_t station = hits.station[a], region = hits.region[a];
+    hits.station[a] = hits.station[b];
+    hits.region[a] = hits.region[b];
+    hits.station[b] = station;
+    hits.region[b] = region;
+}
+
+/* By station and region, as decoders leave them. */
 static void add_hit(uint32_t station, uint32_t region, double x, double y)
 {
-    const size_t row = hits.head.size++;
+    size_t row = hits.head.size++;
     const float dx[] = {3.2f, 6.3f, 12.5f, 25.0f}, dy[] = {15.6f, 31.2f, 62.5f, 125.0f};
     hits.x_mm[row] = (float)x;
     hits.y_mm[row] = (float)y;
@@ -78,6 +103,9 @@ static void add_hit(uint32_t station, uint32_t region, double x, double y)
     hits.dy_mm[row] = dy[region];
     hits.station[row] = (uint8_t)station;
     hits.region[row] = (uint8_t)region;
+    for (; row > 0 && is_before(row, row - 1); row--) {
+        swap_hits(row, row - 1);
+    }
 }
 
 /* About a track, or anywhere. */
@@ -148,7 +176,7 @@ static void is_what_is_defined(void **state_)
             }
         }
         const slc_muon_states in = states();
-        slc_muon_identify(&geometry, &hits, 0, hits.head.size, &in, &ids);
+        slc_muon_identify(identifier, &hits, 0, hits.head.size, &in, &ids);
         assert_int_equal(ids.head.size, TRACKS);
         for (size_t t = 0; t < TRACKS; t++) {
             const uint32_t found = 1 / fabs((double)state[5][t]) >= 3000 ? stations_of(t) : 0;
@@ -222,7 +250,7 @@ static void chi2_is_that_of_all_stations(void **state_)
         }
         slc_muon_states in = states();
         in.n = 1;
-        slc_muon_identify(&geometry, &hits, 0, hits.head.size, &in, &ids);
+        slc_muon_identify(identifier, &hits, 0, hits.head.size, &in, &ids);
         const double p = 1 / fabs((double)state[5][0]);
         double expected = 0;
         size_t n = 0;
@@ -277,7 +305,7 @@ static void the_best_hit_counts(void **state_)
         }
         slc_muon_states in = states();
         in.n = 1;
-        slc_muon_identify(&geometry, &hits, 0, hits.head.size, &in, &ids);
+        slc_muon_identify(identifier, &hits, 0, hits.head.size, &in, &ids);
         assert_int_equal(ids.stations[0], 15);
         assert_int_equal(ids.is_muon[0], 1);
         assert_true(ids.chi2[0] < 1);

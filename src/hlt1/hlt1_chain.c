@@ -26,6 +26,7 @@ struct slc_hlt1_chain {
     slc_ut_decoder *ut;
     slc_scifi_decoder *scifi;
     slc_muon_decoder *muon;
+    slc_muon_identifier *muons; /* NULL without fields of interest */
     slc_hlt1_upstream_search *upstream;
     slc_hlt1_forward_search *forward;
     slc_lhcb_places places;  /* of the batch's banks, noted by the VELO's walk */
@@ -78,6 +79,15 @@ static slc_status open_fit(slc_hlt1_chain *chain, slc_error *error)
                                 chain->geometry->beam_y_mm, &chain->fitter, error);
 }
 
+static slc_status open_muons(slc_hlt1_chain *chain, slc_error *error)
+{
+    if (!chain->geometry->muon->has_field_of_interest) {
+        return SLC_OK;
+    }
+    chain->muons = slc_muon_identifier_open(chain->geometry->muon, chain->config.exec.target);
+    return chain->muons != NULL ? SLC_OK : slc_fail(error, SLC_ERR_MEMORY, "no memory for an HLT1 chain");
+}
+
 slc_status slc_hlt1_chain_open(const slc_hlt1_config *given, const slc_hlt1_geometry *geometry,
                                slc_hlt1_chain **chain, slc_error *error)
 {
@@ -103,6 +113,7 @@ slc_status slc_hlt1_chain_open(const slc_hlt1_config *given, const slc_hlt1_geom
                      opened->forward == NULL
                  ? slc_fail(error, SLC_ERR_MEMORY, "no memory for an HLT1 chain")
                  : slc_muon_decoder_open(geometry->muon, &opened->muon, error);
+    status = status == SLC_OK ? open_muons(opened, error) : status;
     status = status == SLC_OK ? open_velo(opened, error) : status;
     status = status == SLC_OK ? open_fit(opened, error) : status;
     opened->config.velo = NULL; /* the caller's */
@@ -123,6 +134,7 @@ void slc_hlt1_chain_close(slc_hlt1_chain *chain)
         slc_ut_decoder_close(chain->ut);
         slc_scifi_decoder_close(chain->scifi);
         slc_muon_decoder_close(chain->muon);
+        slc_muon_identifier_close(chain->muons);
         slc_hlt1_fitter_close(chain->fitter);
         slc_columns_clear(&slc_lhcb_events_schema, &chain->events);
         slc_hlt1_upstream_close(chain->upstream);
@@ -255,8 +267,8 @@ static void identify(slc_hlt1_chain *chain, uint32_t e, size_t first, slc_hlt1_r
     const slc_muon_states states = {tracks->x_mm + first,     tracks->y_mm + first, tracks->z_mm + first,
                                     tracks->tx + first,       tracks->ty + first,   tracks->q_over_p + first,
                                     tracks->head.size - first};
-    if (chain->geometry->muon->has_field_of_interest) {
-        slc_muon_identify(chain->geometry->muon, &result->muon, result->muon.head.event_offset[e],
+    if (chain->muons != NULL) {
+        slc_muon_identify(chain->muons, &result->muon, result->muon.head.event_offset[e],
                           result->muon.head.event_offset[e + 1], &states, &result->muons);
     }
     slc_columns_end_event(&result->muons);

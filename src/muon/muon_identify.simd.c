@@ -1,0 +1,82 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Windows of isMuon, and hits in them. */
+#include "muon/muon_identify_work.h"
+#include "simd/simd.h"
+
+#include <float.h>
+
+static const float window_scale = 1.2f;
+
+/* exp(-x) for x >= 0, to a few units in the last place: the same bits wherever it is computed, unlike a
+ * library's. */
+static inline f32v decay(f32v x)
+{
+    const f32v c = f32v_min(x, f32v_set(80)), one = f32v_set(1);
+    const i32v n = i32v_truncate(f32v_add(f32v_mul(c, f32v_set(1.44269504f)), f32v_set(0.5f)));
+    const f32v r = f32v_sub(f32v_mul(f32v_from_i32(n), f32v_set(0.693147182f)), c);
+    f32v power = f32v_add(f32v_set(1.0f / 24), f32v_mul(r, f32v_set(1.0f / 120)));
+    power = f32v_add(f32v_set(1.0f / 6), f32v_mul(r, power));
+    power = f32v_add(f32v_set(0.5f), f32v_mul(r, power));
+    power = f32v_add(one, f32v_mul(r, power));
+    power = f32v_add(one, f32v_mul(r, power));
+    const u32v bits = u32v_shl(u32v_sub(u32v_set(127), u32v_from_i32(n)), 23); /* 2^-n */
+    return f32v_mul(power, f32v_from_bits(bits));
+}
+
+static void windows(const slc_muon_foi *foi, float p_mev, slc_muon_windows *to)
+{
+    const f32v p_gev = f32v_set(p_mev / 1000);
+    for (size_t axis = 0; axis < 2; axis++) {
+        for (size_t i = 0; i < SLC_MUON_AREAS; i += SIMD_LANES) {
+            const f32v at_p = decay(f32v_mul(f32v_load(foi->of[2][axis] + i), p_gev));
+            const f32v size = f32v_add(f32v_load(foi->of[0][axis] + i),
+                                       f32v_mul(f32v_load(foi->of[1][axis] + i), at_p));
+            f32v_store(to->of[axis] + i, f32v_mul(f32v_set(window_scale), size));
+        }
+    }
+}
+
+/* The lanes whose hits, from `at` on, are in the windows of an area. */
+static inline mask32 inside(const slc_muon_look *l, size_t at, float window_x, float window_y)
+{
+    const slc_muon_hits *h = l->hits;
+    const f32v dz = f32v_sub(f32v_load(h->z_mm + at), f32v_set(l->z));
+    const f32v x = f32v_add(f32v_set(l->x), f32v_mul(f32v_set(l->tx), dz));
+    const f32v y = f32v_add(f32v_set(l->y), f32v_mul(f32v_set(l->ty), dz));
+    const f32v dx = f32v_abs(f32v_sub(f32v_load(h->x_mm + at), x));
+    const f32v dy = f32v_abs(f32v_sub(f32v_load(h->y_mm + at), y));
+    return mask32_and(f32v_lt(dx, f32v_mul(f32v_load(h->dx_mm + at), f32v_set(window_x))),
+                      f32v_lt(dy, f32v_mul(f32v_load(h->dy_mm + at), f32v_set(window_y))));
+}
+
+static inline float distance(const slc_muon_hits *h, size_t i, const slc_muon_line l[2], float z)
+{
+    const float dz = h->z_mm[i] - z;
+    const float dx = h->x_mm[i] - (l[0].at + l[0].slope * dz), dy = h->y_mm[i] - (l[1].at + l[1].slope * dz);
+    return dx * dx / (l[0].cov[0] + h->dx_mm[i] * h->dx_mm[i] / 3) +
+           dy * dy / (l[1].cov[0] + h->dy_mm[i] * h->dy_mm[i] / 3);
+}
+
+static bool best(const slc_muon_look *l, uint32_t station, const slc_muon_line lines[2], float z, size_t *to)
+{
+    float least = FLT_MAX;
+    const uint32_t first = SLC_MUON_REGIONS * station;
+    for (uint32_t area = first; area < first + SLC_MUON_REGIONS; area++) {
+        const float window_x = l->windows->of[0][area], window_y = l->windows->of[1][area];
+        for (size_t at = l->begin[area]; at < l->begin[area + 1]; at += SIMD_LANES) {
+            const mask32 lanes = mask32_and(inside(l, at, window_x, window_y),
+                                            mask32_first(l->begin[area + 1] - at));
+            for (uint64_t left = mask32_bits(lanes); left != 0; left &= left - 1) {
+                const size_t i = at + (size_t)__builtin_ctzll(left);
+                const float d = distance(l->hits, i, lines, z);
+                if (d < least) {
+                    least = d;
+                    *to = i;
+                }
+            }
+        }
+    }
+    return least < FLT_MAX;
+}
+
+const slc_muon_kernels SIMD_TABLE(slc_muon) = {SIMD_TARGET_NAME, windows, best};
