@@ -55,6 +55,21 @@ static inline u32v look(const chain *c, uint32_t k, f32v x, mask32 some, f32v *n
                                               : u32v_set(0);
 }
 
+/* The same in an x layer: of lanes within the window no hit beyond it is nearer. */
+static inline u32v look_in_x(const chain *c, uint32_t k, f32v x, mask32 some, f32v *near)
+{
+    const slc_hlt1_forward_work *w = c->w;
+    const float *values = c->in->x + w->row[k];
+    const uint32_t begin = w->begin[k], end = w->end[k];
+    if (begin < end && end - begin <= FEW_HITS) {
+        const mask32 inside = mask32_and(f32v_gt(x, f(values[begin])), f32v_le(x, f(values[end - 1])));
+        if (!mask32_any(mask32_andnot(some, inside))) {
+            return nearest(c->in, w, k, begin, end, x, some, near);
+        }
+    }
+    return look(c, k, x, some, near);
+}
+
 /* Factor of the quality for so many hits, from nine on. */
 static inline f32v factor_of(i32v n)
 {
@@ -151,8 +166,8 @@ static inline mask32 follow(const chain *c, const slc_hlt1_forward_start *s, mas
         const f32v d = f32v_select(second, f(w->d[layers[1]]), f(w->d[layers[0]]));
         const f32v x = at_d(w, d);
         f32v x0, x1;
-        const u32v hit0 = look(c, layers[0], x, mask32_andnot(active, second), &x0);
-        const u32v hit1 = look(c, layers[1], x, mask32_and(active, second), &x1);
+        const u32v hit0 = look_in_x(c, layers[0], x, mask32_andnot(active, second), &x0);
+        const u32v hit1 = look_in_x(c, layers[1], x, mask32_and(active, second), &x1);
         f32v_store(w->near_x[k], f32v_select(second, x1, x0));
         u32v_store(w->near_hit[k], u32v_select(second, hit1, hit0));
         has[k] = mask32_bits(take_in(w, k, x, f(x_limit), active, hits, sum));

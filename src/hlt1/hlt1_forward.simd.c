@@ -73,6 +73,13 @@ static bool is_filled(const slc_hlt1_forward_work *w, size_t set)
     return w->begin[k[0]] < w->end[k[0]] && w->begin[k[1]] < w->end[k[1]] && w->begin[k[2]] < w->end[k[2]];
 }
 
+/* Is there a hit in what may be hit? */
+static bool has_any(const slc_hlt1_forward_in *in, const slc_hlt1_forward_work *w, uint32_t k)
+{
+    const uint32_t first = lower(in, w, k, w->low[k]);
+    return first < w->n[k] && in->x[w->row[k] + first] < w->high[k];
+}
+
 /* False if there cannot be enough hits. */
 static bool find_windows(const slc_hlt1_forward_in *in, const slc_hlt1_forward_start *s,
                          slc_hlt1_forward_work *w)
@@ -91,11 +98,8 @@ static bool find_windows(const slc_hlt1_forward_in *in, const slc_hlt1_forward_s
         return false;
     }
     bool every = true;
-    for (size_t i = 0; i < 6; i += 2) {
-        const uint32_t u = stereo_layers[i], v = stereo_layers[i + 1];
-        find_window(in, w, u);
-        find_window(in, w, v);
-        every = every && (w->begin[u] < w->end[u] || w->begin[v] < w->end[v]);
+    for (size_t i = 0; i < 6 && every; i += 2) {
+        every = has_any(in, w, stereo_layers[i]) || has_any(in, w, stereo_layers[i + 1]);
     }
     return every;
 }

@@ -14,6 +14,7 @@
 #define MUL f32v_mul
 #define DIV f32v_div
 
+enum { FEW_HITS = 48 };
 static const uint32_t sets[2][3] = {{0, 4, 8}, {3, 7, 11}};
 static const uint32_t stereo_layers[6] = {1, 2, 5, 6, 9, 10};
 
@@ -49,21 +50,15 @@ static inline uint32_t lower(const slc_hlt1_forward_in *in, const slc_hlt1_forwa
     return from + below(in->x + w->row[layer] + from, to, w->n[layer] - from);
 }
 
-/* Of hits begin … end - 1 of a layer, at least one, those nearest to the places x of the lanes in `some`; of
- * two the one below. Places are near each other: all that lie between them are gone through once, for all
- * lanes. */
-static inline u32v nearest(const slc_hlt1_forward_in *in, const slc_hlt1_forward_work *w, uint32_t layer,
-                           uint32_t begin, uint32_t end, f32v x, mask32 some, f32v *near)
+/* Of rising values first … last - 1 those that are nearest to x of any lane, from one that is not above the
+ * lowest x but for the first of all, to one that is not below `highest`; of two the one below. */
+static inline u32v scan(const float *values, uint32_t first, uint32_t last, bool has_left, float highest,
+                        f32v x, f32v *near)
 {
-    const float *values = in->x + w->row[layer];
-    const float lowest = f32v_lowest(f32v_select(some, x, f(INFINITY)));
-    const float highest = f32v_highest(f32v_select(some, x, f(-INFINITY)));
-    uint32_t k = lower(in, w, layer, lowest);
-    k = k < begin ? begin : k > end ? end : k;
-    f32v low = f(k > begin ? values[k - 1] : -INFINITY), high = f(INFINITY);
-    u32v at = u32v_set(k);
+    f32v low = f(has_left ? values[first - 1] : -INFINITY), high = f(INFINITY);
+    u32v at = u32v_set(first);
     bool more = true;
-    for (; k < end && more; k++) {
+    for (uint32_t k = first; k < last && more; k++) {
         const f32v here = f(values[k]);
         const mask32 below = f32v_lt(here, x);
         at = u32v_select(below, u32v_add(at, u32v_set(1)), at);
@@ -74,6 +69,23 @@ static inline u32v nearest(const slc_hlt1_forward_in *in, const slc_hlt1_forward
     const mask32 left = f32v_le(SUB(x, low), SUB(high, x));
     *near = f32v_select(left, low, high);
     return u32v_select(left, u32v_sub(at, u32v_set(1)), at);
+}
+
+/* Of hits begin … end - 1 of a layer, at least one, those nearest to the places x of the lanes in `some`. Few
+ * hits are gone through for all lanes, without a look at where these are; of many those that lie between the
+ * lanes. */
+static inline u32v nearest(const slc_hlt1_forward_in *in, const slc_hlt1_forward_work *w, uint32_t layer,
+                           uint32_t begin, uint32_t end, f32v x, mask32 some, f32v *near)
+{
+    const float *values = in->x + w->row[layer];
+    if (end - begin <= FEW_HITS) {
+        return scan(values, begin, end, false, INFINITY, x, near);
+    }
+    const float lowest = f32v_lowest(f32v_select(some, x, f(INFINITY)));
+    const float highest = f32v_highest(f32v_select(some, x, f(-INFINITY)));
+    uint32_t k = lower(in, w, layer, lowest);
+    k = k < begin ? begin : k > end ? end : k;
+    return scan(values, k, end, k > begin, highest, x, near);
 }
 
 /* Does the triplet a come before b: nearer in the middle, or found before? */

@@ -52,8 +52,9 @@ typedef struct slc_hlt1_forward_work {
     float slope[SLC_SCIFI_LAYERS + SLC_HLT1_FORWARD_SPARE], reach[SLC_SCIFI_LAYERS + SLC_HLT1_FORWARD_SPARE];
     float centre[SLC_SCIFI_LAYERS + SLC_HLT1_FORWARD_SPARE];
     float low[SLC_SCIFI_LAYERS + SLC_HLT1_FORWARD_SPARE], high[SLC_SCIFI_LAYERS + SLC_HLT1_FORWARD_SPARE];
-    float y_bend[6][3];              /* of tilted layers: y by powers of what x is more than velo_x */
-    uint32_t zone[SLC_SCIFI_LAYERS]; /* of layers, their first hits and how many they are; windows */
+    float y_bend[6][3]; /* of tilted layers: y by powers of what x is more than velo_x */
+    uint32_t
+        zone[SLC_SCIFI_LAYERS]; /* of layers, their first hits and how many they are; windows, of x layers */
     uint32_t row[SLC_SCIFI_LAYERS + SLC_HLT1_FORWARD_SPARE], n[SLC_SCIFI_LAYERS + SLC_HLT1_FORWARD_SPARE];
     uint32_t begin[SLC_SCIFI_LAYERS + SLC_HLT1_FORWARD_SPARE], end[SLC_SCIFI_LAYERS + SLC_HLT1_FORWARD_SPARE];
     struct {
