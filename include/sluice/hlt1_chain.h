@@ -34,8 +34,8 @@ typedef struct slc_hlt1_forward_config {
 } slc_hlt1_forward_config;
 
 /* Tracks of the VELO that are not part of a long track, followed to hits of the SciFi that no long track has,
- * without a momentum from the UT; hits there must lie where the momentum that is found says, and momenta are looked
- * for between the lowest and the highest that they allow. */
+ * without a momentum from the UT; hits there must lie where the momentum that is found says, and momenta are
+ * looked for between the lowest and the highest that they allow. */
 typedef struct slc_hlt1_rest_config {
     bool on;
     float least_p_mev; /* hits are looked for */

@@ -84,8 +84,8 @@ enum { KNOWN_NONE, KNOWN_BY_ONE, KNOWN_BY_EITHER };
 /* Both bundles have a voxel in the columns of s & t, in intervals. Where the faces touch in one of them, side
  * by side or in the column itself, and where contacts are known, is each carried to the interval's last
  * column by an addition; there is the edge. Where runs meet corner to corner only, it is at the later one's
- * first column. Without `side` all columns of an interval touch. Several words at a time, of which those after
- * the layer are of no meaning. */
+ * first column. Without `side` all columns of an interval touch. Several words at a time, of which those
+ * after the layer are of no meaning. */
 static inline void meet_words(const pair *p, bool side, int known)
 {
     unsigned carry = 0, known_carry = 0;

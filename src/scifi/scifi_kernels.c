@@ -127,12 +127,14 @@ static const slc_simd_case place_case = {
 
 /* Measured per hit: sluice bench --kernels --kernel scifi.place */
 const slc_simd_kernel slc_scifi_kernel_rows[2] = {
-    {.name = "scifi.place", .preference = {{SLC_SIMD_AVX512ICL, 1.01},
+    {.name = "scifi.place",
+     .preference = {{SLC_SIMD_AVX512ICL, 1.01},
                     {SLC_SIMD_AVX512, 1.02},
                     {SLC_SIMD_AVX2, 1.26},
                     {SLC_SIMD_AVX512VL256, 1.33},
                     {SLC_SIMD_AVX512VL128, 2.09},
                     {SLC_SIMD_SSE4, 2.54},
-                    {SLC_SIMD_C, 3.72}}, .bench = &place_case},
+                    {SLC_SIMD_C, 3.72}},
+     .bench = &place_case},
     {.name = NULL},
 };
