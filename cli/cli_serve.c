@@ -15,15 +15,21 @@ static int read_token(const slc_cli_command *of, const char *file, char *token, 
 {
     struct stat is;
     FILE *in = fopen(file, "r");
-    if (in == NULL || fgets(token, (int)size, in) == NULL) {
-        slc_cli_say(of->name, "%s: cannot read a token: %s", file,
-                    in == NULL ? strerror(errno) : "it is empty");
+    const size_t n = in != NULL ? fread(token, 1, size - 1, in) : 0;
+    token[n] = '\0';
+    const size_t line = strcspn(token, "\r\n");
+    const char *wrong = in == NULL || ferror(in) != 0     ? strerror(errno)
+                        : n == 0                          ? "it is empty"
+                        : line < n && token[line] == '\0' ? "there is a byte of value 0 in it"
+                                                          : NULL;
+    if (wrong != NULL) {
+        slc_cli_say(of->name, "%s: cannot read a token: %s", file, wrong);
         if (in != NULL) {
             (void)fclose(in);
         }
         return SLC_CLI_FAILED;
     }
-    token[strcspn(token, "\r\n")] = '\0';
+    token[line] = '\0';
     if (fstat(fileno(in), &is) == 0 && (is.st_mode & (S_IRGRP | S_IROTH)) != 0) {
         slc_cli_say(of->name, "%s: others can read this token (chmod 600)", file);
     }
@@ -99,8 +105,8 @@ void slc_cli_serve_close(const slc_cli_serve *options, slc_live *live)
         (void)fflush(stdout);
         while (!slc_cli_interrupted()) {
             (void)nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+            slc_cli_serve_tell(live);
         }
-        slc_cli_serve_tell(live);
         slc_cli_accept_signal();
     }
     slc_live_close(live);

@@ -56,20 +56,33 @@ static void wipe_line(void)
     }
 }
 
-void slc_cli_say(const char *command, const char *format, ...)
+static void write_line(const char *command, const char *format, va_list arguments)
 {
     if (caught == SIGPIPE) {
         return; /* who reads has left, and the end is that of this signal: there is nothing to complain of */
     }
-    va_list arguments;
     wipe_line();
-    va_start(arguments, format);
     FILE *to = slc_cli_talk();
     (void)fprintf(to, command[0] != '\0' ? "%s %s: " : "%s%s: ", slc_cli_program.name, command);
     (void)vfprintf(to, format, arguments);
     (void)fputc('\n', to);
+}
+
+void slc_cli_note(const char *command, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    write_line(command, format, arguments);
     va_end(arguments);
-    if (also != NULL) {
+}
+
+void slc_cli_say(const char *command, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    write_line(command, format, arguments);
+    va_end(arguments);
+    if (also != NULL && caught != SIGPIPE) {
         char line[512];
         va_start(arguments, format);
         (void)vsnprintf(line, sizeof line, format, arguments);

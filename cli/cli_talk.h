@@ -18,6 +18,12 @@ __attribute__((format(printf, 2, 3)))
 #endif
 void slc_cli_say(const char *command, const char *format, ...);
 
+/* The same of what is no complaint: `also` does not get it. */
+#if defined(__GNUC__)
+__attribute__((format(printf, 2, 3)))
+#endif
+void slc_cli_note(const char *command, const char *format, ...);
+
 /* Lines are given to `also`, too, without the command's name; NULL: no more. */
 void slc_cli_talk_also(void (*also)(void *context, const char *line), void *context);
 

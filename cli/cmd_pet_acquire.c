@@ -324,7 +324,7 @@ static void on_listening(void *context, uint32_t number, const char *address, si
                     "'sudo sysctl net.core.rmem_max=%zu' raises",
                     room >> 10, wanted >> 10, wanted);
     }
-    slc_cli_say(COMMAND->name, "listening at %s", address);
+    slc_cli_note(COMMAND->name, "listening at %s", address);
 }
 
 static void on_note(void *context, const char *text)

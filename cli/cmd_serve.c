@@ -34,6 +34,15 @@ static void defaults(void *options)
     *(serve_options *)options = (serve_options){.address = "127.0.0.1:8080"};
 }
 
+/* The file has been read, which may take a while and a signal ends at once. */
+static void begin(const serve_options *o, const char *url)
+{
+    slc_cli_catch_signals();
+    if (!o->quiet) {
+        slc_cli_note("serve", "page: %s%s", url, o->token != NULL ? "#TOKEN" : "");
+    }
+}
+
 /* Until a signal, or the time is over. */
 static bool serve(slc_live *live, slc_live_results *results, uint64_t seconds)
 {
@@ -68,8 +77,7 @@ static int act(const slc_cli_call *call)
     slc_error error = {.status = SLC_OK};
     char url[128] = "";
     const double began = slc_clock_seconds();
-    slc_cli_catch_signals(); /* opening a large file takes a while */
-    int status = slc_cli_serve_open(call, &options, o->quiet, &live);
+    int status = slc_cli_serve_open(call, &options, true, &live);
     if (status != SLC_CLI_GO_ON) {
         return status;
     }
@@ -77,11 +85,12 @@ static int act(const slc_cli_call *call)
     if (slc_live_results_open(live, call->operands[0], &results, &error) != SLC_OK) {
         slc_cli_say("serve", "%s", error.text);
         status = SLC_CLI_FAILED;
-    } else if (!serve(live, results, o->seconds)) {
-        slc_cli_say("serve", "no memory for all of the page");
-        status = SLC_CLI_FAILED;
     } else {
-        status = SLC_CLI_DONE;
+        begin(o, url);
+        status = serve(live, results, o->seconds) ? SLC_CLI_DONE : SLC_CLI_FAILED;
+        if (status != SLC_CLI_DONE) {
+            slc_cli_say("serve", "no memory for all of the page");
+        }
     }
     slc_cli_serve_close(&options, live);
     slc_live_results_close(results);

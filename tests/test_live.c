@@ -143,6 +143,8 @@ static void secrets_are_compared_whole(void **state)
     assert_true(slc_live_token_is_good(secret));
     assert_false(slc_live_token_is_good("short"));
     assert_false(slc_live_token_is_good("sixteen characters but spaces"));
+    assert_false(slc_live_token_is_good("a-token-of-24-char%cters"));
+    assert_false(slc_live_token_is_good("token=a-token-of-24-characters"));
 }
 
 /* ---- the server -------------------------------------------------------------------------------- */
@@ -224,6 +226,9 @@ static void put_some(slc_live *live, double events)
                                                .flags = SLC_LIVE_ALARM,
                                                .value = 3});
     slc_live_put_value(live, &(slc_live_value){.group = "Test", .title = "Unknown", .value = NAN});
+    slc_live_put_value(live, &(slc_live_value){.metric = "test bad{", .value = 1});
+    slc_live_put_value(live, &(slc_live_value){.metric = "test_twice", .value = 1});
+    slc_live_put_value(live, &(slc_live_value){.metric = "test_twice", .value = 2});
 }
 
 /* The snapshot `events` is in is the current one, soon. */
@@ -271,6 +276,9 @@ static void snapshots_replace_each_other(void **state)
     assert_non_null(strstr(metrics, "# TYPE test_events_total counter\ntest_events_total 700\n"));
     assert_non_null(strstr(metrics, "test_lost_total{module=\"m\\\"1\"} 3\n"));
     assert_null(strstr(metrics, "nan"));
+    assert_null(strstr(metrics, "test bad"));
+    assert_non_null(strstr(metrics, "\ntest_twice 2\n"));
+    assert_null(strstr(metrics, "test_twice 1"));
     free(metrics);
     slc_live_close(live);
 }

@@ -87,8 +87,10 @@ typedef struct slc_live_value {
     unsigned flags;
     double value;
 } slc_live_value;
-/* More than SLC_LIVE_VALUES in one snapshot, or more than SLC_LIVE_SERIES that are kept, are left out, and
- * counted in sluice_live_left_out_total. */
+/* More than SLC_LIVE_VALUES in one snapshot, or more than SLC_LIVE_SERIES that are kept, and metrics and
+ * labels whose names Prometheus does not have ([a-zA-Z_][a-zA-Z0-9_]*, in metrics also `:`) are left out, and
+ * counted in sluice_live_left_out_total. Of one metric and label that are put twice the metrics have the
+ * last. */
 SLC_API void slc_live_put_value(slc_live *live, const slc_live_value *value);
 /* Words beside the numbers: a file's name, a checksum. With SLC_LIVE_ALARM marked if not empty. */
 SLC_API void slc_live_put_text(slc_live *live, const char *group, const char *title, const char *text,

@@ -310,8 +310,12 @@ typedef struct slc_flow_pixel_totals {
 typedef struct slc_flow_pixel_result {
     slc_io_pixels_info about;
     bool is_stream;
-    bool last;             /* of its input, if that was read to its end */
-    slc_pixels pixels;     /* that were read; of frames and images, those that were clustered */
+    bool last;         /* of its input, if that was read to its end */
+    slc_pixels pixels; /* that were read; of frames and images, those that were clustered */
+    /* Of a stream, what went into this item's clusters: rows `taken_first` on of `taken`, which is `pixels`,
+     * or the list of all, sorted by time. NULL of frames and images: all of `pixels`. */
+    const slc_pixels *taken;
+    size_t taken_first, n_taken;
     const int64_t *frames; /* their numbers in the file; NULL: there are none */
     /* For the features of config and about.with; an event a frame, or, of a stream, one in all, which ends in
      * the last item. `largest` counts pixels of the file. */

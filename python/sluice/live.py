@@ -18,6 +18,7 @@ changed through it; addresses that other machines reach need ``anywhere=True`` a
 
 from __future__ import annotations
 
+import re
 import threading
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -88,6 +89,9 @@ class Page:
     ) -> None:
         """A number. ``counter``: it only rises, and its rate is shown; ``keep``: with the last ten minutes; ``alarm``: above 0 something is wrong.
         With ``label``, as ("module", "12"), it is a cell of the group's table. ``metric``: its name for Prometheus; not a number: not known."""
+        for word, allowed in ((metric, "[a-zA-Z_:][a-zA-Z0-9_:]*"), (label and label[0], "[a-zA-Z_][a-zA-Z0-9_]*")):
+            if word is not None and not re.fullmatch(allowed, word):
+                raise UsageError(f"{word!r} is no name of Prometheus: {allowed}")
         flags = (_KEEP if keep else 0) | (_ALARM if alarm else 0)
         name, own = label if label is not None else (None, None)
         with self._lock:
@@ -113,11 +117,13 @@ class Page:
         """Up to 2048 counts, in bins of one width from ``low`` to ``high``."""
         import numpy as np
 
-        array = np.ascontiguousarray(counts, dtype=np.uint64)
+        array = np.asarray(counts)
         if array.ndim != 1:
             raise UsageError(f"counts are to be of one dimension, not {array.ndim}")
+        if not np.all((array >= 0) & (array < 2.0**64)) or (array.dtype.kind == "f" and np.any(array != np.floor(array))):
+            raise UsageError("counts are to be whole numbers from 0 on")
         with self._lock:
-            live_plot(self._page, group, title, x, y, float(low), float(high), array.tobytes(), log)
+            live_plot(self._page, group, title, x, y, float(low), float(high), array.astype(np.uint64).tobytes(), log)
 
     def map(self, title: str, cells: npt.ArrayLike, *, group: str = "Run", x: str = "x", y: str = "y", unit: str = "") -> None:
         """A picture in false colour of whole numbers, row 0 at the bottom; sent to who looks at it alone."""
@@ -128,7 +134,7 @@ class Page:
             raise UsageError(f"cells are to be of two dimensions, not {array.ndim}")
         with self._lock:
             number = self._maps.setdefault((group, title), len(self._maps))
-            some = np.ascontiguousarray(np.clip(array, 0, 2**32 - 1), dtype=np.uint32).tobytes() if live_wants(self._page, number) else b""
+            some = np.ascontiguousarray(np.clip(np.nan_to_num(array), 0, 2**32 - 1), dtype=np.uint32).tobytes() if live_wants(self._page, number) else b""
             live_map(self._page, number, group, title, x, y, unit, array.shape[1], array.shape[0], some)
 
     def tell(self, line: str) -> None:

@@ -61,15 +61,17 @@ def test_what_is_put_is_served(page):
     page.text("File", "a.h5")
     page.histogram("Energy", [1, 2, 3], 0, 511, x="keV")
     page.map("Sensor", np.arange(6).reshape(2, 3))
+    page.value("Events", 11, group="Before", metric="my_events_total")
+    page.value("Events", 12, group="Again", metric="my_events_total", counter=True)
     page.tell("a disk is full")
     page.publish()
     found = status(page, lambda s: s["values"])
     assert found["state"] == "running" and found["title"] == "a title"
-    assert [(v["title"], v["value"]) for v in found["values"]] == [("Events", 12), ("lost", 3)]
+    assert [(v["title"], v["value"]) for v in found["values"]] == [("Events", 12), ("lost", 3), ("Events", 11), ("Events", 12)]
     assert found["plots"][0]["counts"] == [1, 2, 3] and found["plots"][0]["high"] == 511
     assert found["texts"][0]["text"] == "a.h5" and found["told"][0]["text"] == "a disk is full"
     metrics = ask(page, "metrics").decode()
-    assert "my_events_total 12\n" in metrics and 'my_lost_total{module="7"} 3\n' in metrics
+    assert metrics.count("\nmy_events_total") == 1 and "\nmy_events_total 12\n" in metrics and 'my_lost_total{module="7"} 3\n' in metrics
     with pytest.raises(urllib.error.HTTPError):
         ask(page, "map.bin?block=0")
     page.map("Sensor", np.arange(6).reshape(2, 3))
@@ -84,6 +86,12 @@ def test_wrong_arguments(page):
         page.histogram("a", [], 0, 1)
     with pytest.raises(sluice.UsageError):
         page.histogram("a", [1], 1, 1)
+    for counts in ([-1, 2], [np.nan], [0.5], [[1]]):
+        with pytest.raises(sluice.UsageError):
+            page.histogram("a", counts, 0, 1)
+    for wrong in ({"metric": "bad name{"}, {"metric": "1"}, {"metric": ""}, {"metric": "good", "label": ("a:b", "c")}):
+        with pytest.raises(sluice.UsageError):
+            page.value("a", 1, **wrong)
     with pytest.raises(sluice.UsageError):
         page.map("a", [1, 2])
     with pytest.raises(sluice.UsageError):

@@ -50,7 +50,8 @@ static slc_status check(const slc_live_config *c, slc_error *error)
     }
     if (c->token != NULL && !slc_live_token_is_good(c->token)) {
         return slc_fail(error, SLC_ERR_USAGE,
-                        "a page's token has %d to %d printable characters without spaces",
+                        "a page's token has %d to %d printable characters, none of them a space, \", <, >, ` "
+                        "or %%, and does not begin with token=",
                         SLC_LIVE_TOKEN_LEAST, SLC_LIVE_TOKEN);
     }
     return SLC_OK;

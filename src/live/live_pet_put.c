@@ -170,7 +170,8 @@ static void put_flood(slc_live_pet *p, uint32_t block, uint32_t side)
 
 static void put_floods(slc_live_pet *p)
 {
-    uint32_t side = p->tables != NULL ? p->tables->position_side : 8;
+    /* Tables of modules that send crystals have no positions. */
+    uint32_t side = p->tables != NULL && p->tables->position_side > 0 ? p->tables->position_side : 8;
     while (side <= p->last_place) {
         side *= 2;
     }

@@ -70,10 +70,12 @@ static void sample(own *p, const slc_live_flow *page, const slc_flow_pixel_resul
     while (p->sampled == 0 && (r->about.width >> p->shift > SIDE || r->about.height >> p->shift > SIDE)) {
         p->shift++;
     }
-    const size_t n = r->pixels.head.size, m = r->clusters.head.size;
+    const slc_pixels *pixels = r->taken != NULL ? r->taken : &r->pixels;
+    const size_t first = r->taken != NULL ? r->taken_first : 0, m = r->clusters.head.size;
+    const size_t n = r->taken != NULL ? r->n_taken : pixels->head.size;
     for (size_t i = 0; (i < n || i < m) && slc_live_budget_left(&page->budget); i += PIECE) {
         for (size_t k = i; k < n && k < i + PIECE; k++) {
-            look_at(p, &r->pixels, k);
+            look_at(p, pixels, first + k);
             p->sampled++;
         }
         look_at_clusters(p, &r->clusters, r->energy_kev, i < m ? i : m, i + PIECE < m ? i + PIECE : m);

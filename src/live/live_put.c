@@ -43,9 +43,21 @@ static size_t keep_word(slc_live *live, const char *word)
     return live->words.failed ? 0 : at;
 }
 
+/* As Prometheus has them. */
+static bool is_name(const char *name, bool of_metric)
+{
+    bool good = name[0] != '\0' && (name[0] < '0' || name[0] > '9');
+    for (const char *c = name; *c != '\0'; c++) {
+        good = good && ((*c >= 'a' && *c <= 'z') || (*c >= 'A' && *c <= 'Z') || (*c >= '0' && *c <= '9') ||
+                        *c == '_' || (of_metric && *c == ':'));
+    }
+    return good;
+}
+
 static void keep_sample(slc_live *live, const slc_live_value *v)
 {
-    if (live->n_samples == SLC_LIVE_VALUES) {
+    if (live->n_samples == SLC_LIVE_VALUES || !is_name(v->metric, true) ||
+        (v->label != NULL && !is_name(v->label, false))) {
         live->left_out++;
         return;
     }
@@ -79,6 +91,22 @@ static void put_sample(const slc_live *live, const slc_live_sample *s, slc_live_
     slc_live_text_print(text, " %.17g\n", s->value);
 }
 
+/* Was it put again, with the same label? */
+static bool is_replaced(const slc_live *live, size_t i)
+{
+    const char *words = live->words.text;
+    const slc_live_sample *s = &live->samples[i];
+    for (size_t j = i + 1; j < live->n_samples; j++) {
+        const slc_live_sample *other = &live->samples[j];
+        if (other->metric > 0 && (other->is > 0) == (s->is > 0) &&
+            (s->is == 0 || strcmp(words + other->is, words + s->is) == 0) &&
+            strcmp(words + other->metric, words + s->metric) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
 void slc_live_put_metrics(slc_live *live, slc_live_text *text)
 {
     const char *words = live->words.text;
@@ -95,7 +123,9 @@ void slc_live_put_metrics(slc_live *live, slc_live_text *text)
         for (size_t j = i; j < live->n_samples; j++) {
             slc_live_sample *s = &live->samples[j];
             if (!s->done && s->metric > 0 && strcmp(words + s->metric, name) == 0) {
-                put_sample(live, s, text);
+                if (!is_replaced(live, j)) {
+                    put_sample(live, s, text);
+                }
                 s->done = true;
             }
         }

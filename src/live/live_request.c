@@ -104,10 +104,12 @@ bool slc_live_same_secret(const char *secret, const char *given)
 
 bool slc_live_token_is_good(const char *token)
 {
+    static const char unlike[] = "\"<>`%"; /* a browser writes these otherwise after an address's # */
     size_t n = 0;
-    for (; token[n] > 0x20 && token[n] < 0x7f; n++) {
+    for (; token[n] > 0x20 && token[n] < 0x7f && strchr(unlike, token[n]) == NULL; n++) {
     }
-    return token[n] == '\0' && n >= SLC_LIVE_TOKEN_LEAST && n <= SLC_LIVE_TOKEN;
+    return token[n] == '\0' && strncmp(token, "token=", 6) != 0 && n >= SLC_LIVE_TOKEN_LEAST &&
+           n <= SLC_LIVE_TOKEN;
 }
 
 static bool bears(const char *authorization, const char *token)

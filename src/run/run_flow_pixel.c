@@ -307,6 +307,9 @@ static slc_status read_stream(slc_pixel_input *in, slc_pixel_piece *p, slc_error
     const size_t left = in->list.head.size - in->handed;
     p->first = in->handed; /* 0 if they are not sorted */
     p->n = !in->sorted ? p->result.pixels.head.size : left < SLC_PIXEL_PIECE ? left : SLC_PIXEL_PIECE;
+    p->result.taken = in->sorted ? &in->list : &p->result.pixels;
+    p->result.taken_first = p->first;
+    p->result.n_taken = p->n;
     in->handed += in->sorted ? p->n : 0;
     p->result.last = in->all_read && (!in->sorted || in->handed == in->list.head.size);
     return status;
@@ -345,6 +348,7 @@ static slc_status read_piece(void *at, const slc_flow_config *config, slc_flow_i
     p->result.is_stream = in->is_stream;
     p->result.frames = NULL;
     p->result.label = NULL;
+    p->result.taken = NULL;
     p->result.shot = NULL;
     p->result.since_trigger_ns = NULL;
     p->result.member_since_trigger_ns = NULL;

@@ -123,7 +123,7 @@ static slc_status make_room(slc_pixel_input *in, slc_pixel_piece *p, slc_status 
 
 static slc_status push(slc_pixel_input *in, slc_pixel_piece *p, slc_error *error)
 {
-    const slc_pixels *pixels = in->sorted ? &in->list : &p->result.pixels;
+    const slc_pixels *pixels = p->result.taken;
     slc_status status = SLC_OK;
     for (size_t done = 0; done < p->n && status == SLC_OK;) {
         size_t taken = 0;

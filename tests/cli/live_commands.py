@@ -51,6 +51,16 @@ def cms():
     equal("cms: a picture", [m["title"] for m in status["maps"]], ["Digis in the modules' rows and columns"])
 
 
+def pixels():
+    """A stream that is sorted by time first: its pictures are of the list."""
+    with open("s.csv", "w") as out:
+        out.write("x,y,charge,time\n" + "".join(f"{20 + k % 7},{30 + k % 5},{k % 50 + 1},{1000 * (k ^ 1)}\n" for k in range(600)))
+    status, metrics, final = finished("cluster", "s.csv", "--time-window", "50ticks")
+    shown = live_run.values(status)
+    equal("cluster: pixels", [shown["Pixels"], shown["Pixels in the pictures"]], [600, 600])
+    equal("cluster: pictures", [m["title"] for m in status["maps"]], ["Sensor: counts", "Sensor: mean charge", "Sensor: time of the last pixel"])
+
+
 def label():
     with open("a.pgm", "wb") as out:  # of 40 squares
         rows = [bytearray(400) for _ in range(100)]
@@ -100,6 +110,8 @@ def acquire():
     final = json.loads(run.out)
     equal("acquire: numbers", [shown[k] for k in ("Datagrams", "Bytes", "Lost frames")], [final[k] for k in ("datagrams", "bytes", "lost_frames")])
     equal("acquire: modules", [shown["frames", str(m["module"])] for m in final["modules"]], [m["frames"] for m in final["modules"]])
+    status, metrics, final = finished("pet", "run", "a.raw", "--scanner", "mouse20", "-o", "s.csv")  # without positions of a flood map
+    equal("pet run: pairs", metrics["sluice_pet_prompts_total"], final["prompts"]["pairs"])
     got = subprocess.run([sluice, "pet", "acquire", "--listen", "127.0.0.1:0", "-o", "b.raw", "--window", "5ns", "--serve", "127.0.0.1:0"], stderr=subprocess.PIPE, text=True)
     equal("acquire: a chain's option without a chain", (got.returncode, "nothing is found without" in got.stderr), (2, True))
 
@@ -181,6 +193,7 @@ def rules_and_dashboard():
 
 acquire()
 cms()
+pixels()
 label()
 hlt1()
 results()

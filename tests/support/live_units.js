@@ -42,7 +42,7 @@ same(picture.words({ title: "T", x: "z", low: 0, high: 1, counts: [0, 0] }), "T:
 same(picture.thin([1, 2, 3, 4, 5], [1, null, 3, NaN, 5], 100), [[1, 1], [3, 3], [5, 5]]);
 same(picture.thin([1, 2, 3, 4, 5], [1, 3, null, null, 10], 3), [[2, 2], [5, 10]]);
 
-same(["", "#abc", "#token=abc", "#a%2Bb"].map(page.tokenOf), ["", "abc", "abc", "a+b"]);
+same(["", "#abc", "#token=abc", "#a+/="].map(page.tokenOf), ["", "abc", "abc", "a+/="]);
 const status = (sequence, value, more) => ({ sequence, seconds: sequence, values: [{ group: "G", title: "E", series: 0, rate: value, value: 1 }], texts: [], plots: [], maps: [], ...more });
 let kept = page.remember({ sequence: -1, seconds: [], series: [] }, status(5, 0, { history: { seconds: [4, 5], series: [[null, 7]] } }));
 same(kept, { sequence: 5, seconds: [4, 5], series: [[null, 7]] });
@@ -59,6 +59,8 @@ same([...groups.keys()], ["A", "B", "C"]);
 same([groups.get("B").table.columns, [...groups.get("B").table.rows.keys()]], [["lost", "bad"], ["0", "1"]]);
 same([{ alarm: true, value: 0 }, { alarm: true, value: 1 }, { value: 1 }, { alarm: true, text: "" }, { alarm: true, text: "x" }, { alarm: true, value: null }].map(page.isAlarm),
   [false, true, false, false, true, false]);
+const run = { began: 1, program: "sluice", command: "velo" };
+same([[null, run], [run, { ...run }], [run, { ...run, began: 2 }], [run, { ...run, command: "cms" }]].map((two) => page.isAnother(...two)), [false, false, true, true]);
 same(page.stateWords({ state: "running", age: 0.5, period: 1 }, 0), "running");
 same(page.stateWords({ state: "running", age: 60, period: 1 }, 0).includes("60 s old"), true);
 same(page.stateWords({ state: "running", age: 0, period: 1 }, 12).includes("no answer for 12 s"), true);

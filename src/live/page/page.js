@@ -4,9 +4,9 @@
 const page = (() => {
   const HISTORY = 600;
 
-  // "#TOKEN" or "#token=TOKEN" behind the page's address.
+  // "#TOKEN" or "#token=TOKEN" after the page's address; a token has nothing that an address would write otherwise.
   function tokenOf(hash) {
-    return decodeURIComponent(hash.replace(/^#(token=)?/, ""));
+    return hash.replace(/^#(token=)?/, "");
   }
 
   // Values without a label by group, and those with one as rows of a table.
@@ -57,6 +57,10 @@ const page = (() => {
 
   const isAlarm = (v) => Boolean(v.alarm) && (v.text !== undefined ? v.text !== "" : v.value > 0);
   const unitOf = (v) => (v.unit ? "\u202f" + v.unit : "");
+
+  function isAnother(before, now) {
+    return before !== null && (before.began !== now.began || before.program !== now.program || before.command !== now.command);
+  }
 
   function stateWords(status, missing) {
     const over = status.state === "finished" || status.state === "failed";
@@ -244,8 +248,10 @@ const page = (() => {
       if (r.status === 401) complain("this page needs its token: put #TOKEN behind its address, then load it again");
       else if (!r.ok) complain(`refused: ${r.status} ${await r.text()}`);
       else {
-        status = await r.json();
+        const next = await r.json();
         got = true;
+        if (isAnother(status, next)) return void location.reload(); // nothing of the run before stays
+        status = next;
         kept = remember(kept, status);
         answered = Date.now();
         fresh = true;
@@ -280,7 +286,7 @@ const page = (() => {
     again();
   }
 
-  return { tokenOf, arrange, remember, isAlarm, stateWords, start };
+  return { tokenOf, arrange, remember, isAlarm, isAnother, stateWords, start };
 })();
 if (typeof document !== "undefined") page.start();
 else if (typeof module !== "undefined") module.exports = { picture, page };
