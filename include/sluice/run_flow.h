@@ -310,13 +310,11 @@ typedef struct slc_flow_pixel_totals {
 typedef struct slc_flow_pixel_result {
     slc_io_pixels_info about;
     bool is_stream;
-    bool last;         /* of its input, if that was read to its end */
-    slc_pixels pixels; /* that were read; of frames and images, those that were clustered */
-    /* Of a stream, what went into this item's clusters: rows `taken_first` on of `taken`, which is `pixels`,
-     * or the list of all, sorted by time. NULL of frames and images: all of `pixels`. */
-    const slc_pixels *taken;
-    size_t taken_first, n_taken;
-    const int64_t *frames; /* their numbers in the file; NULL: there are none */
+    bool last;                   /* of its input, if that was read to its end */
+    slc_pixels pixels;           /* that were read; of frames and images, those that were clustered */
+    const slc_pixels *taken;     /* of a stream: `pixels`, or the list of all, sorted by time; else NULL */
+    size_t taken_first, n_taken; /* the rows of it that went into these clusters */
+    const int64_t *frames;       /* their numbers in the file; NULL: there are none */
     /* For the features of config and about.with; an event a frame, or, of a stream, one in all, which ends in
      * the last item. `largest` counts pixels of the file. */
     slc_pixel_clusters clusters;
@@ -355,8 +353,8 @@ SLC_API extern const slc_flow_chain slc_flow_pet;
 
 /* ---- running ------------------------------------------------------------------------------------- */
 
-/* Opens the first worker's chain; nothing is read yet. SLC_ERR_USAGE for a configuration that is not as told,
- * and what the chain says of its setup. */
+/* Opens the first worker's chain; nothing is read yet. SLC_ERR_USAGE: the configuration, or the chain's
+ * setup. */
 SLC_API slc_status slc_flow_open(const slc_flow_config *config, const slc_flow_chain *chain,
                                  const void *setup, slc_flow **flow, slc_error *error);
 /* NULL is allowed. Items that the caller holds are gone with it. It waits for what workers have begun and for
@@ -365,8 +363,7 @@ SLC_API void slc_flow_close(slc_flow *flow);
 
 /* The next item, in the order of reading; SLC_END after the last; the error of the first batch, input or
  * chain that failed. One thread at a time. With SLC_END and without keep_going `error` is written, too: its
- * text says what reading the files has lost and found, as that belongs to no batch, or that nothing was read,
- * and is empty if all is well. */
+ * text says what reading has lost and found, or that nothing was read, and is empty if all is well. */
 SLC_API slc_status slc_flow_next(slc_flow *flow, slc_flow_item **item, slc_error *error);
 SLC_API void slc_flow_release(slc_flow *flow, slc_flow_item *item); /* NULL is allowed */
 /* From any thread: nothing more is read; what was read is still handed out, but for a read that is under way,
@@ -391,9 +388,8 @@ typedef struct slc_flow_totals {
     slc_faults faults;                 /* of reading */
     double seconds;                    /* of wall time since the first _next */
     double reading, working, starving; /* inside the calls; the last two summed over the workers */
-    /* Of config.part: its inputs, and where in the first of them it begins (bytes, pages or frames). */
-    uint32_t first_input, n_inputs;
-    uint64_t first_place;
+    uint32_t first_input, n_inputs;    /* of config.part: its inputs */
+    uint64_t first_place;              /* and where in the first of them it begins (bytes, pages or frames) */
     uint64_t first_event; /* the number, through all inputs, of its first event: with config.count_before */
 } slc_flow_totals;
 SLC_API void slc_flow_totals_of(slc_flow *flow, slc_flow_totals *totals);

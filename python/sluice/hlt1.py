@@ -24,6 +24,7 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from ._core import Reader, hlt1_open
 from ._flow import OnFault, Path, Paths, Progress, common
+from .velo_performance import Found
 
 if TYPE_CHECKING:
     from ._core import Hlt1Batch
@@ -73,18 +74,8 @@ def open(
 
 
 @dataclass(frozen=True)
-class Category:
-    """Particles of one kind. Rates and purities are fractions, 0 to 1."""
-
-    reconstructible: int
-    found: int
-    matched: int
-    clones: int
-    efficiency: float
-    efficiency_sigma: float
-    clone_rate: float
-    purity: float
-    hit_efficiency: float
+class Category(Found):
+    """Particles of one kind."""
 
 
 @dataclass(frozen=True)

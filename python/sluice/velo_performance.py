@@ -57,8 +57,8 @@ class Efficiency:
 
 
 @dataclass(frozen=True)
-class Category:
-    """Particles of one kind. Rates and purities are fractions, 0 to 1."""
+class Found:
+    """What is found of particles. Rates and purities are fractions, 0 to 1."""
 
     reconstructible: int
     found: int
@@ -69,6 +69,12 @@ class Category:
     clone_rate: float
     purity: float
     hit_efficiency: float
+
+
+@dataclass(frozen=True)
+class Category(Found):
+    """Particles of one kind, and the shares of their first and last three hits that tracks have."""
+
     first_hits: float
     last_hits: float
 

@@ -32,6 +32,14 @@ bool core_put_double(PyObject *dict, const char *name, double value)
     return core_put(dict, name, PyFloat_FromDouble(value));
 }
 
+PyObject *core_whole(PyObject *dict, bool good)
+{
+    if (!good) {
+        Py_CLEAR(dict);
+    }
+    return dict;
+}
+
 PyObject *core_fault_counts(const slc_faults *faults)
 {
     PyObject *counts = PyDict_New();

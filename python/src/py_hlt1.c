@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * LHCb's first trigger level: files of raw events through its chain. */
 #include "py_flow.h"
+#include "py_velo.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
@@ -136,29 +137,14 @@ static PyObject *hlt1_attribute(core_state *state, PyObject *owner, const runnin
 
 /* ---- totals -------------------------------------------------------------------------------------------- */
 
-/* Takes `dict` if `good` is false. */
-static PyObject *whole(PyObject *dict, bool good)
-{
-    if (!good) {
-        Py_CLEAR(dict);
-    }
-    return dict;
-}
-
 static PyObject *category_of(const slc_hlt1_category_counts *c)
 {
-    PyObject *made = PyDict_New();
-    const double matched = c->matched > 0 ? (double)c->matched : 1.0;
-    const slc_fraction efficiency = slc_fraction_of(c->found, c->reconstructible);
-    return whole(made,
-                 made != NULL && core_put_u64(made, "reconstructible", c->reconstructible) &&
-                     core_put_u64(made, "found", c->found) && core_put_u64(made, "matched", c->matched) &&
-                     core_put_u64(made, "clones", c->clones) &&
-                     core_put_double(made, "efficiency", efficiency.value) &&
-                     core_put_double(made, "efficiency_sigma", efficiency.sigma) &&
-                     core_put_double(made, "clone_rate", slc_fraction_of(c->clones, c->matched).value) &&
-                     core_put_double(made, "purity", c->purity_sum / matched) &&
-                     core_put_double(made, "hit_efficiency", c->hit_efficiency_sum / matched));
+    return velo_category(&(slc_velo_category_counts){.reconstructible = c->reconstructible,
+                                                     .found = c->found,
+                                                     .matched = c->matched,
+                                                     .clones = c->clones,
+                                                     .purity_sum = c->purity_sum,
+                                                     .hit_efficiency_sum = c->hit_efficiency_sum});
 }
 
 static PyObject *categories_of(const slc_hlt1_check *check)
@@ -169,16 +155,16 @@ static PyObject *categories_of(const slc_hlt1_check *check)
         good = core_put(made, slc_hlt1_category_name((slc_hlt1_category)(i / 2), i % 2 == 1),
                         category_of(&check->counts[i / 2][i % 2]));
     }
-    return whole(made, good);
+    return core_whole(made, good);
 }
 
 static PyObject *momentum_of(const slc_histogram *h)
 {
     PyObject *made = PyDict_New();
-    return whole(made, made != NULL && core_put_u64(made, "n", h->under + h->inside + h->over) &&
-                           core_put_double(made, "median", slc_histogram_quantile(h, 0.5)) &&
-                           core_put_double(made, "mean", slc_histogram_mean(h)) &&
-                           core_put_double(made, "sigma68", slc_histogram_half_width(h)));
+    return core_whole(made, made != NULL && core_put_u64(made, "n", h->under + h->inside + h->over) &&
+                                core_put_double(made, "median", slc_histogram_quantile(h, 0.5)) &&
+                                core_put_double(made, "mean", slc_histogram_mean(h)) &&
+                                core_put_double(made, "sigma68", slc_histogram_half_width(h)));
 }
 
 static PyObject *momenta_of(const slc_hlt1_check *check)
@@ -197,29 +183,29 @@ static PyObject *muons_of(const slc_hlt1_muon_counts *c)
 {
     PyObject *made = PyDict_New();
     const slc_fraction fraction = slc_fraction_of(c->is_muon, c->tracks);
-    return whole(made, made != NULL && core_put_u64(made, "tracks", c->tracks) &&
-                           core_put_u64(made, "is_muon", c->is_muon) &&
-                           core_put_double(made, "fraction", fraction.value) &&
-                           core_put_double(made, "fraction_sigma", fraction.sigma));
+    return core_whole(made, made != NULL && core_put_u64(made, "tracks", c->tracks) &&
+                                core_put_u64(made, "is_muon", c->is_muon) &&
+                                core_put_double(made, "fraction", fraction.value) &&
+                                core_put_double(made, "fraction_sigma", fraction.sigma));
 }
 
 static PyObject *performance_of(const slc_hlt1_check *check)
 {
     PyObject *made = PyDict_New();
-    return whole(made, made != NULL && core_put_u64(made, "events", check->events) &&
-                           core_put_u64(made, "upstream_tracks", check->upstream_tracks) &&
-                           core_put_u64(made, "upstream_ghosts", check->upstream_ghosts) &&
-                           core_put_u64(made, "long_tracks", check->long_tracks) &&
-                           core_put_u64(made, "ghosts", check->long_ghosts) &&
-                           core_put_u64(made, "trigger_tracks", check->trigger_tracks) &&
-                           core_put_u64(made, "trigger_ghosts", check->trigger_ghosts) &&
-                           core_put_u64(made, "wrong_charges", check->wrong_charges) &&
-                           core_put(made, "categories", categories_of(check)) &&
-                           core_put(made, "momentum", momentum_of(&check->momentum)) &&
-                           core_put(made, "momentum_of", momenta_of(check)) &&
-                           core_put(made, "muons", muons_of(&check->muons)) &&
-                           core_put(made, "others", muons_of(&check->others)) &&
-                           core_put(made, "ghost_muons", muons_of(&check->ghosts)));
+    return core_whole(made, made != NULL && core_put_u64(made, "events", check->events) &&
+                                core_put_u64(made, "upstream_tracks", check->upstream_tracks) &&
+                                core_put_u64(made, "upstream_ghosts", check->upstream_ghosts) &&
+                                core_put_u64(made, "long_tracks", check->long_tracks) &&
+                                core_put_u64(made, "ghosts", check->long_ghosts) &&
+                                core_put_u64(made, "trigger_tracks", check->trigger_tracks) &&
+                                core_put_u64(made, "trigger_ghosts", check->trigger_ghosts) &&
+                                core_put_u64(made, "wrong_charges", check->wrong_charges) &&
+                                core_put(made, "categories", categories_of(check)) &&
+                                core_put(made, "momentum", momentum_of(&check->momentum)) &&
+                                core_put(made, "momentum_of", momenta_of(check)) &&
+                                core_put(made, "muons", muons_of(&check->muons)) &&
+                                core_put(made, "others", muons_of(&check->others)) &&
+                                core_put(made, "ghost_muons", muons_of(&check->ghosts)));
 }
 
 static PyObject *selection_of(const hlt1_setup *s)
@@ -231,7 +217,7 @@ static PyObject *selection_of(const hlt1_setup *s)
     }
     good = good && core_put(made, "lines", Py_NewRef(lines));
     Py_XDECREF(lines);
-    return whole(made, good);
+    return core_whole(made, good);
 }
 
 static bool hlt1_totals(const running *r, PyObject *dict)

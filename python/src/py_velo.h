@@ -74,5 +74,7 @@ bool velo_monitor_totals(const velo_setup *s, PyObject *dict);
 
 /* Efficiencies, residuals, pulls: a dict. py_velo_check.c */
 PyObject *velo_performance(const slc_velo_check *check);
+/* What is told of particles of one kind, whatever the detectors: without `first_hits`, `last_hits`. */
+PyObject *velo_category(const slc_velo_category_counts *counts);
 
 #endif

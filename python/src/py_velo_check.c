@@ -2,15 +2,6 @@
  * What comparing with simulation truth has come to, as dicts: sluice.velo.Performance tells the members. */
 #include "py_velo.h"
 
-/* Takes `dict` if `good` is false. */
-static PyObject *whole(PyObject *dict, bool good)
-{
-    if (!good) {
-        Py_CLEAR(dict);
-    }
-    return dict;
-}
-
 static PyObject *bins_of(const slc_histogram *h)
 {
     PyObject *bins = PyList_New((Py_ssize_t)h->n_bins);
@@ -26,30 +17,38 @@ static PyObject *bins_of(const slc_histogram *h)
 static PyObject *histogram_of(const slc_histogram *h)
 {
     PyObject *made = PyDict_New();
-    return whole(made, made != NULL && core_put_double(made, "low", h->low) &&
-                           core_put_double(made, "high", h->high) && core_put(made, "counts", bins_of(h)) &&
-                           core_put_u64(made, "under", h->under) && core_put_u64(made, "over", h->over) &&
-                           core_put_double(made, "mean", slc_histogram_mean(h)) &&
-                           core_put_double(made, "rms", slc_histogram_rms(h)) &&
-                           core_put_double(made, "half_width_68", slc_histogram_half_width(h)));
+    return core_whole(made,
+                      made != NULL && core_put_double(made, "low", h->low) &&
+                          core_put_double(made, "high", h->high) && core_put(made, "counts", bins_of(h)) &&
+                          core_put_u64(made, "under", h->under) && core_put_u64(made, "over", h->over) &&
+                          core_put_double(made, "mean", slc_histogram_mean(h)) &&
+                          core_put_double(made, "rms", slc_histogram_rms(h)) &&
+                          core_put_double(made, "half_width_68", slc_histogram_half_width(h)));
 }
 
-static PyObject *category_of(const slc_velo_category_counts *c)
+PyObject *velo_category(const slc_velo_category_counts *c)
 {
     PyObject *made = PyDict_New();
     const double matched = c->matched > 0 ? (double)c->matched : 1.0;
     const slc_fraction efficiency = slc_fraction_of(c->found, c->reconstructible);
-    return whole(made,
-                 made != NULL && core_put_u64(made, "reconstructible", c->reconstructible) &&
-                     core_put_u64(made, "found", c->found) && core_put_u64(made, "matched", c->matched) &&
-                     core_put_u64(made, "clones", c->clones) &&
-                     core_put_double(made, "efficiency", efficiency.value) &&
-                     core_put_double(made, "efficiency_sigma", efficiency.sigma) &&
-                     core_put_double(made, "clone_rate", slc_fraction_of(c->clones, c->matched).value) &&
-                     core_put_double(made, "purity", c->purity_sum / matched) &&
-                     core_put_double(made, "hit_efficiency", c->hit_efficiency_sum / matched) &&
-                     core_put_double(made, "first_hits", c->first_hits_sum / matched) &&
-                     core_put_double(made, "last_hits", c->last_hits_sum / matched));
+    return core_whole(
+        made, made != NULL && core_put_u64(made, "reconstructible", c->reconstructible) &&
+                  core_put_u64(made, "found", c->found) && core_put_u64(made, "matched", c->matched) &&
+                  core_put_u64(made, "clones", c->clones) &&
+                  core_put_double(made, "efficiency", efficiency.value) &&
+                  core_put_double(made, "efficiency_sigma", efficiency.sigma) &&
+                  core_put_double(made, "clone_rate", slc_fraction_of(c->clones, c->matched).value) &&
+                  core_put_double(made, "purity", c->purity_sum / matched) &&
+                  core_put_double(made, "hit_efficiency", c->hit_efficiency_sum / matched));
+}
+
+static PyObject *category_of(const slc_velo_category_counts *c)
+{
+    PyObject *made = velo_category(c);
+    const double matched = c->matched > 0 ? (double)c->matched : 1.0;
+    return core_whole(made, made != NULL &&
+                                core_put_double(made, "first_hits", c->first_hits_sum / matched) &&
+                                core_put_double(made, "last_hits", c->last_hits_sum / matched));
 }
 
 static PyObject *categories_of(const slc_velo_check *check)
@@ -60,25 +59,25 @@ static PyObject *categories_of(const slc_velo_check *check)
         good = core_put(made, slc_velo_category_name((slc_velo_category)(i / 2), i % 2 == 1),
                         category_of(&check->counts[i / 2][i % 2]));
     }
-    return whole(made, good);
+    return core_whole(made, good);
 }
 
 static PyObject *plot_of(const slc_velo_efficiency_plot *plot)
 {
     PyObject *made = PyDict_New();
-    return whole(made, made != NULL &&
-                           core_put(made, "reconstructible", histogram_of(&plot->reconstructible)) &&
-                           core_put(made, "found", histogram_of(&plot->found)));
+    return core_whole(made, made != NULL &&
+                                core_put(made, "reconstructible", histogram_of(&plot->reconstructible)) &&
+                                core_put(made, "found", histogram_of(&plot->found)));
 }
 
 static PyObject *against_of(const slc_velo_check *check)
 {
     PyObject *made = PyDict_New();
-    return whole(made, made != NULL && core_put(made, "eta", plot_of(&check->against_eta)) &&
-                           core_put(made, "log10_p_mev", plot_of(&check->against_log_p)) &&
-                           core_put(made, "phi_rad", plot_of(&check->against_phi)) &&
-                           core_put(made, "docaz_mm", plot_of(&check->against_docaz)) &&
-                           core_put(made, "hits", plot_of(&check->against_hits)));
+    return core_whole(made, made != NULL && core_put(made, "eta", plot_of(&check->against_eta)) &&
+                                core_put(made, "log10_p_mev", plot_of(&check->against_log_p)) &&
+                                core_put(made, "phi_rad", plot_of(&check->against_phi)) &&
+                                core_put(made, "docaz_mm", plot_of(&check->against_docaz)) &&
+                                core_put(made, "hits", plot_of(&check->against_hits)));
 }
 
 static PyObject *histograms_of(const slc_velo_check *check)
@@ -111,27 +110,28 @@ static PyObject *histograms_of(const slc_velo_check *check)
     for (size_t i = 0; i < sizeof all / sizeof *all && good; i++) {
         good = core_put(made, all[i].name, histogram_of(all[i].of));
     }
-    return whole(made, good);
+    return core_whole(made, good);
 }
 
 static PyObject *range_of(const slc_velo_momentum_range *range)
 {
     PyObject *made = PyDict_New();
-    return whole(made, made != NULL && core_put_double(made, "p_low_gev", range->p_low_mev / 1000) &&
-                           core_put_double(made, "p_high_gev", range->p_high_mev / 1000) &&
-                           core_put(made, "pull_x", histogram_of(&range->pull_x)) &&
-                           core_put(made, "pull_y", histogram_of(&range->pull_y)) &&
-                           core_put(made, "pull_tx", histogram_of(&range->pull_tx)) &&
-                           core_put(made, "pull_ty", histogram_of(&range->pull_ty)) &&
-                           core_put(made, "chi2_probability", histogram_of(&range->probability)));
+    return core_whole(made, made != NULL && core_put_double(made, "p_low_gev", range->p_low_mev / 1000) &&
+                                core_put_double(made, "p_high_gev", range->p_high_mev / 1000) &&
+                                core_put(made, "pull_x", histogram_of(&range->pull_x)) &&
+                                core_put(made, "pull_y", histogram_of(&range->pull_y)) &&
+                                core_put(made, "pull_tx", histogram_of(&range->pull_tx)) &&
+                                core_put(made, "pull_ty", histogram_of(&range->pull_ty)) &&
+                                core_put(made, "chi2_probability", histogram_of(&range->probability)));
 }
 
 static PyObject *impact_of(const slc_histogram *impact, int k)
 {
     PyObject *made = PyDict_New();
-    return whole(made, made != NULL && core_put_double(made, "inverse_pt_low", SLC_VELO_IMPACT_STEP * k) &&
-                           core_put_double(made, "inverse_pt_high", SLC_VELO_IMPACT_STEP * (k + 1)) &&
-                           core_put(made, "impact_um", histogram_of(impact)));
+    return core_whole(made, made != NULL &&
+                                core_put_double(made, "inverse_pt_low", SLC_VELO_IMPACT_STEP * k) &&
+                                core_put_double(made, "inverse_pt_high", SLC_VELO_IMPACT_STEP * (k + 1)) &&
+                                core_put(made, "impact_um", histogram_of(impact)));
 }
 
 static bool append(PyObject *list, PyObject *value)
@@ -148,7 +148,7 @@ static PyObject *ranges_of(const slc_velo_check *check)
     for (int k = 0; k < SLC_VELO_MOMENTUM_RANGES && good; k++) {
         good = append(list, range_of(&check->momentum[k]));
     }
-    return whole(list, good);
+    return core_whole(list, good);
 }
 
 static PyObject *impacts_of(const slc_velo_check *check)
@@ -158,7 +158,7 @@ static PyObject *impacts_of(const slc_velo_check *check)
     for (int k = 0; k < SLC_VELO_IMPACT_BINS && good; k++) {
         good = append(list, impact_of(&check->impact_um[k], k));
     }
-    return whole(list, good);
+    return core_whole(list, good);
 }
 
 static PyObject *vertices_of(const slc_velo_check *check)
@@ -171,30 +171,30 @@ static PyObject *vertices_of(const slc_velo_check *check)
         const slc_velo_vertex_counts *c = &check->vertices[i];
         const slc_fraction efficiency = slc_fraction_of(c->found, c->reconstructible);
         PyObject *of = PyDict_New();
-        of = whole(of, of != NULL && core_put_u64(of, "reconstructible", c->reconstructible) &&
-                           core_put_u64(of, "found", c->found) &&
-                           core_put_double(of, "efficiency", efficiency.value) &&
-                           core_put_double(of, "efficiency_sigma", efficiency.sigma));
+        of = core_whole(of, of != NULL && core_put_u64(of, "reconstructible", c->reconstructible) &&
+                                core_put_u64(of, "found", c->found) &&
+                                core_put_double(of, "efficiency", efficiency.value) &&
+                                core_put_double(of, "efficiency_sigma", efficiency.sigma));
         good = core_put(made, slc_velo_vertex_category_name((slc_velo_vertex_category)i), of);
     }
-    return whole(made, good);
+    return core_whole(made, good);
 }
 
 PyObject *velo_performance(const slc_velo_check *check)
 {
     const slc_fraction ghosts = slc_fraction_of(check->ghosts, check->tracks);
     PyObject *made = PyDict_New();
-    return whole(made, made != NULL && core_put_u64(made, "events", check->events) &&
-                           core_put_u64(made, "tracks", check->tracks) &&
-                           core_put_u64(made, "ghosts", check->ghosts) &&
-                           core_put_double(made, "ghost_rate", ghosts.value) &&
-                           core_put_double(made, "ghost_rate_sigma", ghosts.sigma) &&
-                           core_put_u64(made, "mc_hits", check->mc_hits) &&
-                           core_put_u64(made, "mc_hits_found", check->mc_hits_found) &&
-                           core_put(made, "categories", categories_of(check)) &&
-                           core_put(made, "against", against_of(check)) &&
-                           core_put(made, "histograms", histograms_of(check)) &&
-                           core_put(made, "momentum", ranges_of(check)) &&
-                           core_put(made, "impact", impacts_of(check)) &&
-                           core_put(made, "vertices", vertices_of(check)));
+    return core_whole(made, made != NULL && core_put_u64(made, "events", check->events) &&
+                                core_put_u64(made, "tracks", check->tracks) &&
+                                core_put_u64(made, "ghosts", check->ghosts) &&
+                                core_put_double(made, "ghost_rate", ghosts.value) &&
+                                core_put_double(made, "ghost_rate_sigma", ghosts.sigma) &&
+                                core_put_u64(made, "mc_hits", check->mc_hits) &&
+                                core_put_u64(made, "mc_hits_found", check->mc_hits_found) &&
+                                core_put(made, "categories", categories_of(check)) &&
+                                core_put(made, "against", against_of(check)) &&
+                                core_put(made, "histograms", histograms_of(check)) &&
+                                core_put(made, "momentum", ranges_of(check)) &&
+                                core_put(made, "impact", impacts_of(check)) &&
+                                core_put(made, "vertices", vertices_of(check)));
 }

@@ -18,7 +18,7 @@ import sys
 import c_source
 
 KINDS = {"kernels", "stages", "cli", "formats", "python", "hygiene"}
-EXTRA = {"data", "cuda", "mpi", "long"}
+EXTRA = {"data", "cuda", "mpi", "long", "large"}
 
 
 def label_problems(tests):
