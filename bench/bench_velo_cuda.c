@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STREAMS = 8, PIECE = 5000, PIECES_OF_STREAM = 4 };
+enum { STREAMS = 8, KERNEL_STREAMS = 4, PIECE = 5000, PIECES_OF_STREAM = 4 };
 
 typedef struct bench {
     const slc_bench_velo_config *config;
@@ -232,8 +232,26 @@ static slc_status run_streams(void *self, double *seconds, slc_error *error)
     return status;
 }
 
+/* The kernels of what each chain has on the device, all of them, by several chains at the same time. */
+static slc_status run_kernels(void *context, uint32_t worker, uint64_t number, slc_error *error)
+{
+    double seconds[SLC_VELO_CUDA_PARTS];
+    const streams *s = context;
+    (void)number;
+    return run_again(s->chain[worker], seconds, error);
+}
+
+static slc_status run_all_kernels(void *self, double *seconds, slc_error *error)
+{
+    streams *s = self;
+    const double began = slc_clock_seconds();
+    const slc_status status = slc_bench_share(s->team, NULL, s->n, s->pieces, run_kernels, s, error);
+    seconds[0] = slc_clock_seconds() - began;
+    return status;
+}
+
 static slc_status time_streams(bench *b, const setting *s, const char *name, uint32_t wanted, uint32_t n,
-                               uint32_t piece)
+                               uint32_t piece, bool kernels)
 {
     streams all = {.b = b, .n = n, .pieces = n * PIECES_OF_STREAM, .piece = piece};
     slc_status status = slc_team_open(n, &all.team);
@@ -243,10 +261,11 @@ static slc_status time_streams(bench *b, const setting *s, const char *name, uin
             status = run_piece(&all, k, i, b->error);
         }
     }
-    slc_bench_contestant c = {.self = &all, .run = run_streams};
+    slc_bench_contestant c = {.self = &all, .run = kernels ? run_all_kernels : run_streams};
     status = status == SLC_OK ? slc_bench_measure(&b->plan, &c, 1, b->error) : status;
     if (status == SLC_OK) {
-        add_row(b, "host", s->name, name, piece, n, (uint64_t)all.pieces * piece, c.time[0]);
+        add_row(b, kernels ? "kernels" : "host", s->name, name, piece, n, (uint64_t)all.pieces * piece,
+                c.time[0]);
     }
     for (uint32_t k = 0; k < n; k++) {
         slc_velo_result_clear(&all.result[k]);
@@ -273,6 +292,10 @@ static slc_status all_kernels(bench *b, uint32_t batch)
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes && status == SLC_OK && sizes[i] < batch; i++) {
         status = time_kernels(b, &settings[0], sizes[i], false);
     }
+    for (uint32_t n = 1; n <= KERNEL_STREAMS && status == SLC_OK; n *= 2) {
+        status = time_streams(b, &settings[0], "to vertices, at the same time", SLC_VELO_WANT_PRIMARIES, n,
+                              batch / n, true);
+    }
     return status;
 }
 
@@ -288,13 +311,14 @@ static slc_status all_streams(bench *b, uint32_t batch)
     const uint32_t piece = batch < PIECE ? batch : PIECE, small = piece < 1000 ? piece : 1000;
     slc_status status = SLC_OK;
     for (uint32_t n = 1; n <= STREAMS && status == SLC_OK; n *= 2) {
-        status = time_streams(b, &settings[0], ways[0].name, ways[0].wanted, n, piece);
+        status = time_streams(b, &settings[0], ways[0].name, ways[0].wanted, n, piece, false);
     }
     for (size_t i = 1; i < sizeof ways / sizeof *ways && status == SLC_OK; i++) {
-        status = time_streams(b, &settings[0], ways[i].name, ways[i].wanted, STREAMS, piece);
+        status = time_streams(b, &settings[0], ways[i].name, ways[i].wanted, STREAMS, piece, false);
     }
-    return status == SLC_OK ? time_streams(b, &settings[0], ways[0].name, ways[0].wanted, STREAMS, small)
-                            : status;
+    return status == SLC_OK
+               ? time_streams(b, &settings[0], ways[0].name, ways[0].wanted, STREAMS, small, false)
+               : status;
 }
 
 static slc_status measure(bench *b, slc_bench_velo_events *events)

@@ -257,7 +257,7 @@ static void layers_of(uint32_t n, uint64_t *seed)
 static void crowded_layers(void **state)
 {
     (void)state;
-    static const uint32_t sizes[] = {191, 192, 193, 255, 256, 384, 385};
+    static const uint32_t sizes[] = {191, 192, 193, 255, 256, 257, 384, 385};
     uint64_t seed = 162;
     for (int fast = 0; fast < 2; fast++) {
         slc_velo_config config = config_of(fast != 0);
@@ -418,6 +418,48 @@ static void random_batch(uint64_t *seed, bool damaged, slc_batch *batch)
     }
 }
 
+/* An event with n words in one sensor, from the last address to the first; `parts`: 1 or 2 in each word, or 0
+ * for any pattern. */
+static void append_crowded(slc_batch *batch, uint64_t *seed, uint32_t n, uint32_t parts)
+{
+    static uint32_t payload[1 + 400];
+    payload[0] = n;
+    for (uint32_t i = 0; i < n; i++) {
+        const uint32_t place = n - 1 - i, column = place / 2, row = place % 2;
+        const uint32_t pattern = parts == 0 ? 1 + random_below(seed, 255) : parts == 1 ? 0xf : 0x9;
+        payload[1 + i] = column << 14 | row << 8 | pattern;
+    }
+    const size_t size = slc_lhcb_bank_write(bytes, sizeof bytes, SLC_LHCB_BANK_VP, 2, 41, payload,
+                                            (1 + (size_t)n) * sizeof *payload);
+    assert_true(size > 0);
+    assert_int_equal(slc_batch_append(batch, bytes, size, 0), SLC_OK);
+}
+
+/* Modules around the limits of parts; the device leaves one event to the processor. */
+static void crowded_modules(void **state)
+{
+    (void)state;
+    uint64_t seed = 167;
+    slc_batch batch = {0};
+    slc_velo_config config = config_of(true);
+    two_chains chains;
+    open_both(&config, &chains);
+    slc_batch_reset(&batch);
+    batch.first_event = 3;
+    append_crowded(&batch, &seed, 384, 1);
+    append_crowded(&batch, &seed, 385, 1);
+    append_crowded(&batch, &seed, 192, 2);
+    append_crowded(&batch, &seed, 193, 2);
+    append_crowded(&batch, &seed, 252, 2);
+    append_crowded(&batch, &seed, 253, 2); /* 506 */
+    append_crowded(&batch, &seed, 200, 0);
+    append_crowded(&batch, &seed, 240, 0);
+    expect_same_of_batch(&chains, &batch);
+    assert_int_equal(on_gpu.n_left_events, 1);
+    close_both(&chains);
+    slc_batch_clear(&batch);
+}
+
 static void random_banks(void **state)
 {
     (void)state;
@@ -549,6 +591,7 @@ int main(void)
         cmocka_unit_test(vertices),
         cmocka_unit_test(wanted_collections),
         cmocka_unit_test(random_banks),
+        cmocka_unit_test(crowded_modules),
         cmocka_unit_test(wanted_of_banks),
         cmocka_unit_test(clusters_of_fpgas),
         cmocka_unit_test(refuses_what_it_does_not_take),

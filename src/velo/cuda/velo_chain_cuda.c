@@ -13,7 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LAYERS = SLC_VELO_LAYERS, SENSORS = SLC_VELO_SENSORS };
+enum {
+    LAYERS = SLC_VELO_LAYERS,
+    SENSORS = SLC_VELO_SENSORS,
+    SIDES = SLC_VELO_CUDA_IS_LARGE - SLC_VELO_CUDA_IS_SMALL
+};
 _Static_assert((int)SLC_VELO_CUDA_VERTEX_BINS == SLC_VELO_VERTEX_BINS &&
                    (int)SLC_VELO_CUDA_VERTEX_GROUP == SLC_VELO_VERTEX_GROUP &&
                    (int)SLC_VELO_CUDA_VERTEX_UNITS == SLC_VELO_VERTEX_UNITS,
@@ -30,8 +34,8 @@ typedef struct shape {
 } shape;
 
 struct slc_velo_cuda {
-    slc_cuda_stream *stream, *side; /* side: for events with many hits in a layer */
-    slc_cuda_event *forked, *joined;
+    slc_cuda_stream *stream, *side[SIDES]; /* side: for events with many hits in a layer */
+    slc_cuda_event *forked, *joined[SIDES];
     uint32_t multiprocessors;
     slc_cuda_memory geometry, memory, in_host, head_host, out_host;
     slc_cuda_event *mark[SLC_VELO_CUDA_PARTS + 1];
@@ -55,9 +59,11 @@ slc_status slc_velo_cuda_open(const slc_velo_geometry *geometry, uint32_t device
         return slc_fail(error, SLC_ERR_MEMORY, "no memory for the VELO on a GPU");
     }
     slc_status status = slc_cuda_stream_open(device, &opened->stream, error);
-    status = status == SLC_OK ? slc_cuda_stream_open(device, &opened->side, error) : status;
     status = status == SLC_OK ? slc_cuda_event_open(opened->stream, &opened->forked, error) : status;
-    status = status == SLC_OK ? slc_cuda_event_open(opened->side, &opened->joined, error) : status;
+    for (size_t i = 0; i < SIDES && status == SLC_OK; i++) {
+        status = slc_cuda_stream_open(device, &opened->side[i], error);
+        status = status == SLC_OK ? slc_cuda_event_open(opened->side[i], &opened->joined[i], error) : status;
+    }
     for (size_t i = 0; i <= SLC_VELO_CUDA_PARTS && status == SLC_OK; i++) {
         status = slc_cuda_event_open(opened->stream, &opened->mark[i], error);
     }
@@ -87,8 +93,10 @@ void slc_velo_cuda_close(slc_velo_cuda *engine)
         (void)slc_cuda_stream_use(engine->stream, NULL);
         (void)slc_cuda_stream_wait(engine->stream, NULL);
     }
-    if (engine->side != NULL) {
-        (void)slc_cuda_stream_wait(engine->side, NULL);
+    for (size_t i = 0; i < SIDES; i++) {
+        if (engine->side[i] != NULL) {
+            (void)slc_cuda_stream_wait(engine->side[i], NULL);
+        }
     }
     slc_cuda_graph_clear(&engine->graph);
     slc_cuda_memory *const all[] = {&engine->geometry, &engine->memory, &engine->in_host, &engine->head_host,
@@ -100,8 +108,10 @@ void slc_velo_cuda_close(slc_velo_cuda *engine)
         slc_cuda_event_close(engine->mark[i]);
     }
     slc_cuda_event_close(engine->forked);
-    slc_cuda_event_close(engine->joined);
-    slc_cuda_stream_close(engine->side);
+    for (size_t i = 0; i < SIDES; i++) {
+        slc_cuda_event_close(engine->joined[i]);
+        slc_cuda_stream_close(engine->side[i]);
+    }
     slc_cuda_stream_close(engine->stream);
     free(engine);
 }
@@ -320,23 +330,34 @@ static void run_stage(launches *l, bool wanted, stage *stage_of)
     }
 }
 
+/* A pass over the events of one size. */
+static slc_status search_size(const slc_velo_cuda *engine, const slc_velo_cuda_pass *pass,
+                              slc_velo_cuda_size size, slc_cuda_stream *stream, slc_error *error)
+{
+    return slc_velo_cuda_search(&engine->job, pass, size, engine->multiprocessors,
+                                slc_cuda_stream_native(stream), error);
+}
+
 /* A pass: the few events that take long beside the others. */
 static void search(launches *l, const slc_velo_cuda_pass *pass)
 {
     slc_velo_cuda *engine = l->engine;
-    const uint32_t m = engine->multiprocessors;
     slc_error *error = l->error;
     slc_status status = l->status == SLC_OK ? slc_cuda_event_record(engine->stream, engine->forked, error)
                                             : l->status;
-    status = status == SLC_OK ? slc_cuda_stream_wait_event(engine->side, engine->forked, error) : status;
-    status = status == SLC_OK ? slc_velo_cuda_search(&engine->job, pass, true, m,
-                                                     slc_cuda_stream_native(engine->side), error)
+    for (uint32_t i = SIDES; i-- > 0;) {
+        const slc_velo_cuda_size size = (slc_velo_cuda_size)(SLC_VELO_CUDA_IS_SMALL + 1 + i);
+        slc_cuda_stream *side = engine->side[i];
+        status = status == SLC_OK ? slc_cuda_stream_wait_event(side, engine->forked, error) : status;
+        status = status == SLC_OK ? search_size(engine, pass, size, side, error) : status;
+        status = status == SLC_OK ? slc_cuda_event_record(side, engine->joined[i], error) : status;
+    }
+    status = status == SLC_OK ? search_size(engine, pass, SLC_VELO_CUDA_IS_SMALL, engine->stream, error)
                               : status;
-    status = status == SLC_OK ? slc_cuda_event_record(engine->side, engine->joined, error) : status;
-    status = status == SLC_OK ? slc_velo_cuda_search(&engine->job, pass, false, m,
-                                                     slc_cuda_stream_native(engine->stream), error)
-                              : status;
-    l->status = status == SLC_OK ? slc_cuda_stream_wait_event(engine->stream, engine->joined, error) : status;
+    for (uint32_t i = 0; i < SIDES && status == SLC_OK; i++) {
+        status = slc_cuda_stream_wait_event(engine->stream, engine->joined[i], error);
+    }
+    l->status = status;
 }
 
 static slc_status launch(slc_velo_cuda *engine, bool timed, slc_error *error)

@@ -13,7 +13,8 @@ namespace
 constexpr uint32_t ADDRESS = 0x007fff00U;
 enum {
     WARPS = 4,
-    NODES = SLC_VELO_CUDA_NODES,
+    NODES = SLC_VELO_CUDA_NODES, /* of a module; nearly all have FEW at most, and more of those fit in */
+    FEW = 384,
     KEY_AT = 9, /* of a node: key, hint, pattern */
     HINT = 1 << 8,
     PATTERN = 0xff,
@@ -25,12 +26,14 @@ enum {
     ROW_BITS = 20,     /* of a node's sums: pixels above those of rows */
     SORTED_MOST = 1024 /* words of a sensor: the work grows with the square */
 };
-static_assert((int)NODES <= 1 << PLACE_BITS && NODES % 4 == 0, "places in a module");
+constexpr uint32_t MANY = 0xffffffffU; /* hits of a module whose parts are more than FEW */
+static_assert((int)NODES <= 1 << PLACE_BITS && NODES % 4 == 0 && FEW % 4 == 0, "places in a module");
+static_assert(NODES * 8 < 1 << (32 - ROW_BITS), "pixels of a cluster");
 
 /* What words are sorted by becomes nodes; words as they come become sums, and those that are sorted, too. */
-struct nodes_of_module {
-    alignas(16) uint32_t node[NODES];
-    uint32_t parent[NODES], pixels_rows[NODES], columns[NODES];
+template <uint32_t MOST> struct nodes_of_module {
+    alignas(16) uint32_t node[MOST];
+    uint32_t parent[MOST], pixels_rows[MOST], columns[MOST];
 };
 
 /* The lowest run of hit rows of a pattern: velo_cluster.c. */
@@ -83,43 +86,84 @@ __device__ __forceinline__ bool are_few(const spans &s)
     return few;
 }
 
+struct __attribute__((aligned(16))) four {
+    uint32_t at[4];
+};
+
+/* The place of number i among those in shared memory from `begin` to `end` - 1, padded to fours. What lies
+ * before `begin` is smaller, what lies behind is larger. TIES: of equal ones the first is first. */
+template <bool TIES>
+__device__ __forceinline__ uint32_t rank_in(const uint32_t *numbers, uint32_t begin, uint32_t end, uint32_t i)
+{
+    const uint32_t mine = numbers[i];
+    uint32_t rank = begin & ~3U;
+#pragma unroll 1
+    for (uint32_t k = begin & ~3U; k < end; k += 4) {
+        const four f = *(const four *)(numbers + k);
+#pragma unroll
+        for (uint32_t j = 0; j < 4; j++) {
+            rank += f.at[j] < mine + (TIES && k + j < i ? 1 : 0) ? 1 : 0;
+        }
+    }
+    return rank;
+}
+
+__device__ __forceinline__ void pad_numbers(uint32_t *numbers, uint32_t n)
+{
+    if (velo_lane() < (0U - n) % 4) {
+        numbers[n + velo_lane()] = 0xffffffffU;
+    }
+    __syncwarp();
+}
+
 /* A module's n words in shared memory, sorted by sensor and address, of equal ones as they come. */
-__device__ __forceinline__ const uint32_t *take_words(nodes_of_module &s, const uint32_t *words,
+template <uint32_t MOST>
+__device__ __forceinline__ const uint32_t *take_words(nodes_of_module<MOST> &s, const uint32_t *words,
                                                       const spans &of, uint32_t n)
 {
     bool sorted = true;
     uint32_t last = 0;
 #pragma unroll 1
-    for (uint32_t base = 0; base < n; base += 32) {
-        const uint32_t i = base + velo_lane(), at = of.at[0] + i;
-        const uint32_t word = i < n ? words[at] : 0;
-        const uint32_t number = sensor_of(of, at) << 24 | (word & ADDRESS) << 1 | i;
-        const uint32_t before = __shfl_up_sync(velo_all_lanes, number, 1);
-        sorted = sorted && (i >= n || (velo_lane() > 0 ? before : last) <= number);
-        last = __shfl_sync(velo_all_lanes, number, 31);
-        if (i < n) {
-            s.node[i] = number;
-            s.pixels_rows[i] = word;
+    for (uint32_t pair = 0; pair < n; pair += 64) { /* two words a lane, read at the same time */
+        uint32_t word[2];
+#pragma unroll
+        for (uint32_t j = 0; j < 2; j++) {
+            const uint32_t i = pair + 32 * j + velo_lane();
+            word[j] = i < n ? words[of.at[0] + i] : 0;
+        }
+#pragma unroll
+        for (uint32_t j = 0; j < 2; j++) {
+            const uint32_t i = pair + 32 * j + velo_lane();
+            const uint32_t number = sensor_of(of, of.at[0] + i) << 24 | (word[j] & ADDRESS) << 1 | i;
+            const uint32_t before = __shfl_up_sync(velo_all_lanes, number, 1);
+            sorted = sorted && (i >= n || (velo_lane() > 0 ? before : last) <= number);
+            last = __shfl_sync(velo_all_lanes, number, 31);
+            if (i < n) {
+                s.node[i] = number;
+                s.pixels_rows[i] = word[j];
+            }
         }
     }
     if (__all_sync(velo_all_lanes, sorted)) {
         __syncwarp();
         return s.pixels_rows;
     }
-    velo_pad_numbers(s.node, n);
+    pad_numbers(s.node, n);
 #pragma unroll 1
     for (uint32_t i = velo_lane(); i < n; i += 32) {
         const uint32_t k = sensor_of(of, of.at[0] + i);
         const uint32_t begin = begin_of(of, k) - of.at[0], end = begin_of(of, k + 1) - of.at[0];
-        s.columns[velo_rank_in<false>(s.node, begin, end, i)] = s.pixels_rows[i];
+        s.columns[rank_in<false>(s.node, begin, end, i)] = s.pixels_rows[i];
     }
     __syncwarp();
     return s.columns;
 }
 
-/* The nodes of a module's n sorted words; NODES + 1 where the words are not as they should be. */
-__device__ __forceinline__ uint32_t place_nodes(nodes_of_module &s, const uint32_t *words, const spans &of,
-                                                uint32_t n_words, uint32_t *isolated)
+/* The nodes of a module's n sorted words; MOST + 1 where they are too many, MOST + 2 where the words are not
+ * as they should be. */
+template <uint32_t MOST>
+__device__ __forceinline__ uint32_t place_nodes(nodes_of_module<MOST> &s, const uint32_t *words,
+                                                const spans &of, uint32_t n_words, uint32_t *isolated)
 {
     uint32_t n = 0, last = ~0U;
     *isolated = 0;
@@ -137,8 +181,11 @@ __device__ __forceinline__ uint32_t place_nodes(nodes_of_module &s, const uint32
         const uint32_t here = __ballot_sync(velo_all_lanes, valid);
         const uint32_t two = __ballot_sync(velo_all_lanes, valid && upper != 0);
         const uint32_t more = (uint32_t)(__popc(here) + __popc(two));
-        if (__any_sync(velo_all_lanes, bad) || n + more > NODES) {
-            return NODES + 1;
+        if (__any_sync(velo_all_lanes, bad)) {
+            return MOST + 2;
+        }
+        if (n + more > MOST) {
+            return MOST + 1;
         }
         last = __shfl_sync(velo_all_lanes, key, 31);
         *isolated += (uint32_t)__popc(__ballot_sync(velo_all_lanes, word >> 31 != 0));
@@ -197,7 +244,8 @@ __device__ __forceinline__ bool touch(uint32_t apart, uint32_t here, uint32_t th
 }
 
 /* What the pixels of a part come to: a node by itself. */
-__device__ __forceinline__ void set_sums(nodes_of_module &s, uint32_t i, uint32_t node)
+template <uint32_t MOST>
+__device__ __forceinline__ void set_sums(nodes_of_module<MOST> &s, uint32_t i, uint32_t node)
 {
     const uint32_t key = node >> KEY_AT, part = node & PATTERN, n = (uint32_t)__popc(part);
     const uint32_t column = key >> COLUMN_AT & 0x1ffU, row = key & (ONE_COLUMN - 1);
@@ -208,7 +256,7 @@ __device__ __forceinline__ void set_sums(nodes_of_module &s, uint32_t i, uint32_
 
 /* Links the nodes to those before them that they touch: first each to one, which needs no agreement, then the
  * few that touch several. False where a super-pixel that is hinted to be alone is not. */
-__device__ __forceinline__ bool link_nodes(nodes_of_module &s, uint32_t n)
+template <uint32_t MOST> __device__ __forceinline__ bool link_nodes(nodes_of_module<MOST> &s, uint32_t n)
 {
     bool sound = true;
 #pragma unroll 1
@@ -273,7 +321,8 @@ __device__ __forceinline__ void put_hit(const slc_velo_cuda_job &job, uint32_t a
 }
 
 /* The hits of the nodes, in the order of the roots; returns how many, and their pixels. */
-__device__ __forceinline__ uint32_t emit(const slc_velo_cuda_job &job, nodes_of_module &s, uint32_t n,
+template <uint32_t MOST>
+__device__ __forceinline__ uint32_t emit(const slc_velo_cuda_job &job, nodes_of_module<MOST> &s, uint32_t n,
                                          uint32_t module, uint32_t to, uint32_t *pixels)
 {
     for (uint32_t i = velo_lane(); i < n; i += 32) {
@@ -303,19 +352,20 @@ __device__ __forceinline__ uint32_t emit(const slc_velo_cuda_job &job, nodes_of_
 }
 
 /* Clusters of FPGAs, which are hits. False where one is beyond the sensor. */
-__device__ __forceinline__ bool take_centroids(const slc_velo_cuda_job &job, nodes_of_module &s,
+template <uint32_t MOST>
+__device__ __forceinline__ bool take_centroids(const slc_velo_cuda_job &job, nodes_of_module<MOST> &s,
                                                const spans &of, uint32_t module, uint32_t bits, uint32_t to)
 {
     const uint32_t column_at = 2 * bits + 8, used = (1U << (column_at + 10)) - 1;
     const float part = 1.0F / (float)(1U << bits);
     const uint32_t n = of.at[4] - of.at[0];
     bool sound = are_few(of);
-    if (n <= NODES) {
+    if (n <= MOST) {
 #pragma unroll 1
         for (uint32_t i = velo_lane(); i < n; i += 32) {
             s.node[i] = sensor_of(of, of.at[0] + i) << (column_at + 10) | (job.words[of.at[0] + i] & used);
         }
-        velo_pad_numbers(s.node, n);
+        pad_numbers(s.node, n);
     }
 #pragma unroll 1
     for (uint32_t i = of.at[0] + velo_lane(); i < of.at[4] && sound; i += 32) {
@@ -328,9 +378,8 @@ __device__ __forceinline__ bool take_centroids(const slc_velo_cuda_job &job, nod
             continue;
         }
         const uint32_t begin = begin_of(of, k), end = begin_of(of, k + 1), first = of.at[0];
-        const uint32_t at = to + (n <= NODES
-                                      ? velo_rank_in<true>(s.node, begin - first, end - first, i - first)
-                                      : rank_of(job.words, begin, end, i, used) - first);
+        const uint32_t at = to + (n <= MOST ? rank_in<true>(s.node, begin - first, end - first, i - first)
+                                            : rank_of(job.words, begin, end, i, used) - first);
         const uint32_t fractions = (uint32_t)(column_parts > 0) << 27 | (uint32_t)(row_parts > 0) << 26;
         slc_velo_cuda_hit hit;
         slc_velo_geometry_position(job.geometry, sensor, column, (float)column_parts * part, row,
@@ -342,7 +391,8 @@ __device__ __forceinline__ bool take_centroids(const slc_velo_cuda_job &job, nod
     return __all_sync(velo_all_lanes, sound);
 }
 
-__device__ __forceinline__ void cluster_module(const slc_velo_cuda_job &job, nodes_of_module &s,
+template <uint32_t MOST>
+__device__ __forceinline__ void cluster_module(const slc_velo_cuda_job &job, nodes_of_module<MOST> &s,
                                                uint32_t event, uint32_t module)
 {
     const uint32_t *begin = job.sensor_begin + (size_t)event * SLC_VELO_SENSORS + 4 * (size_t)module;
@@ -352,11 +402,18 @@ __device__ __forceinline__ void cluster_module(const slc_velo_cuda_job &job, nod
     uint32_t hits = 0, pixels = 0, isolated = 0;
     bool sound = true;
     if (kind == SLC_VELO_CUDA_SUPERPIXELS) {
-        uint32_t n = NODES + 1;
-        if (n_words <= NODES) {
+        uint32_t n = MOST + 1;
+        if (n_words <= MOST) {
             n = place_nodes(s, take_words(s, job.words, of, n_words), of, n_words, &isolated);
         }
-        sound = n <= NODES && link_nodes(s, n);
+        if (n == MOST + 1 && MOST < NODES) {
+            if (velo_lane() == 0) {
+                job.module_hits[(size_t)event * SLC_VELO_MODULES + module] = MANY;
+            }
+            __syncwarp();
+            return;
+        }
+        sound = n <= MOST && link_nodes(s, n);
         hits = sound ? emit(job, s, n, module, to, &pixels) : 0;
     } else if (kind != SLC_VELO_CUDA_LEFT) {
         sound = take_centroids(job, s, of, module, kind == SLC_VELO_CUDA_EIGHTHS ? 3 : 2, to);
@@ -376,10 +433,27 @@ __device__ __forceinline__ void cluster_module(const slc_velo_cuda_job &job, nod
 
 __global__ void __launch_bounds__(32 * WARPS) find_clusters(const slc_velo_cuda_job job)
 {
-    __shared__ nodes_of_module shared[WARPS];
+    __shared__ nodes_of_module<FEW> shared[WARPS];
     const uint32_t warp = threadIdx.x / 32, n = job.head->n_events * SLC_VELO_MODULES;
     for (uint32_t i = blockIdx.x * WARPS + warp; i < n; i += gridDim.x * WARPS) {
         cluster_module(job, shared[warp], i / SLC_VELO_MODULES, i % SLC_VELO_MODULES);
+    }
+}
+
+/* Those of the modules with more parts: a warp looks for them among 32, which are far from each other, as a
+ * crowded event has several. */
+__global__ void __launch_bounds__(32 * WARPS) find_many_clusters(const slc_velo_cuda_job job)
+{
+    __shared__ nodes_of_module<NODES> shared[WARPS];
+    const uint32_t warp = threadIdx.x / 32, n = job.head->n_events * SLC_VELO_MODULES;
+    const uint32_t step = gridDim.x * WARPS;
+    for (uint32_t base = blockIdx.x * WARPS + warp; base < n; base += 32 * step) {
+        const uint32_t mine = base + velo_lane() * step;
+        const bool many = mine < n && job.module_hits[mine] == MANY;
+        for (uint32_t bits = __ballot_sync(velo_all_lanes, many); bits != 0; bits &= bits - 1) {
+            const uint32_t i = base + ((uint32_t)__ffs((int)bits) - 1) * step;
+            cluster_module(job, shared[warp], i / SLC_VELO_MODULES, i % SLC_VELO_MODULES);
+        }
     }
 }
 
@@ -420,6 +494,7 @@ slc_status slc_velo_cuda_clusters(const slc_velo_cuda_job *job, uint32_t multipr
                                   struct CUstream_st *stream, slc_error *error)
 {
     SLC_LAUNCH(find_clusters, 9 * multiprocessors, 32 * WARPS, 0, stream, *job);
+    SLC_LAUNCH(find_many_clusters, 6 * multiprocessors, 32 * WARPS, 0, stream, *job);
     const slc_status status = slc_cuda_check(cudaGetLastError(), "finding the VELO's clusters", error);
     return status == SLC_OK ? slc_velo_cuda_offsets(job, SLC_VELO_CUDA_OF_HITS, stream, error) : status;
 }

@@ -10,9 +10,10 @@
 #include <sluice/velo_chain.h>
 
 enum {
-    SLC_VELO_CUDA_LAYER = 384, /* hits of a layer; events with more are the processor's */
-    SLC_VELO_CUDA_SMALL = 192, /* without sorting: SLC_TRACK_SMALL_LAYER */
-    SLC_VELO_CUDA_NODES = 384, /* parts of super-pixels of a module */
+    SLC_VELO_CUDA_LAYER = 384,  /* hits of a layer; events with more are the processor's */
+    SLC_VELO_CUDA_MIDDLE = 256, /* whose places are bytes */
+    SLC_VELO_CUDA_SMALL = 192,  /* without sorting: SLC_TRACK_SMALL_LAYER */
+    SLC_VELO_CUDA_NODES = 504,  /* parts of super-pixels of a module */
     SLC_VELO_CUDA_NONE = 0xffff,
     SLC_VELO_CUDA_VERTEX_TRACKS = 2048,  /* of an event's vertices */
     SLC_VELO_CUDA_VERTEX_SHARES = 16384, /* pairs of a vertex and a track near it */
@@ -32,7 +33,11 @@ typedef enum slc_velo_cuda_kind {
 } slc_velo_cuda_kind;
 
 /* What hits of an event are searched by. */
-enum { SLC_VELO_CUDA_IS_SMALL = 1, SLC_VELO_CUDA_IS_LARGE = 2 };
+typedef enum slc_velo_cuda_size {
+    SLC_VELO_CUDA_IS_SMALL = 1,
+    SLC_VELO_CUDA_IS_MIDDLE,
+    SLC_VELO_CUDA_IS_LARGE
+} slc_velo_cuda_size;
 
 /* Why an event is the processor's. */
 enum {
@@ -41,13 +46,24 @@ enum {
     SLC_VELO_CUDA_FIT = 4      /* states that are no numbers, or too many tracks for the vertices */
 };
 
+/* The kernels that take one event after the other: next[]; of a search, one for each size. */
+enum {
+    SLC_VELO_CUDA_NEXT_LAYERS,
+    SLC_VELO_CUDA_NEXT_PICK,
+    SLC_VELO_CUDA_NEXT_JOIN,
+    SLC_VELO_CUDA_NEXT_VERTICES,
+    SLC_VELO_CUDA_NEXT_FIRST,
+    SLC_VELO_CUDA_NEXT_SECOND = SLC_VELO_CUDA_NEXT_FIRST + 3,
+    SLC_VELO_CUDA_NEXT = SLC_VELO_CUDA_NEXT_SECOND + 3
+};
+
 /* What comes back first. `next`: the event that a kernel takes next, of each kernel. */
 typedef struct slc_velo_cuda_head {
     uint32_t n_events, n_hits, n_tracks, n_track_hits, n_primaries;
-    uint32_t next[8];
+    uint32_t next[SLC_VELO_CUDA_NEXT];
 } slc_velo_cuda_head;
 
-/* Bits of an event's sums: no event that the device takes has more than 52 * 384 * 8 pixels. */
+/* Bits of an event's sums: no event that the device takes has more than 52 * 504 * 8 pixels. */
 enum { SLC_VELO_CUDA_ISOLATED_AT = 20, SLC_VELO_CUDA_HITS_AT = 40, SLC_VELO_CUDA_SUM = (1 << 20) - 1 };
 
 /* A hit as it is searched: read and written at once. */
@@ -56,12 +72,11 @@ typedef struct __attribute__((aligned(16))) slc_velo_cuda_hit {
     int32_t key;
 } slc_velo_cuda_hit;
 
-/* Growing tracks: slc_track_candidates. */
-typedef struct slc_velo_cuda_candidates {
-    float *x, *y, *z, *tx, *ty, *scatter, *last, *best;
-    uint32_t *count;
-    uint16_t *hit, *wanted;
-} slc_velo_cuda_candidates;
+/* A growing track: slc_track_candidates. Read and written at once. */
+typedef struct __attribute__((aligned(16))) slc_velo_cuda_candidate {
+    float x, y, z, scatter, tx, ty, last;
+    uint16_t hit, count;
+} slc_velo_cuda_candidate;
 
 /* Tracks that have ended: slc_track_ended. */
 typedef struct slc_velo_cuda_ended {
@@ -125,7 +140,7 @@ typedef struct slc_velo_cuda_job {
     uint32_t *flags, *hit_offset;
     unsigned long long *sums; /* hits, isolated super-pixels, pixels, above each other */
     uint16_t *layer_begin;    /* SLC_VELO_LAYERS + 1 each */
-    uint8_t *searched;        /* are there hits to be searched: 0, or by whether a layer has many */
+    uint8_t *searched;        /* are there hits to be searched: 0, or slc_velo_cuda_size */
     uint32_t *n_ended, *n_listed, *n_tracks, *n_track_hits, *track_offset, *track_hit_offset;
 
     /* Clusters where their words were, two for each: module m of event e from 2 · its first word on. With
@@ -143,7 +158,9 @@ typedef struct slc_velo_cuda_job {
     slc_velo_cuda_hit *whole; /* as they came, with their pixels in place of a key: for the fit */
     uint16_t *origin, *left_id, *before, *list;
     uint8_t *place, *used; /* place: the module */
-    slc_velo_cuda_candidates candidates;
+    slc_velo_cuda_candidate *candidates;
+    float *best; /* what each wants, and how far it is away */
+    uint16_t *wanted;
     slc_velo_cuda_ended ended;
 
     /* Out: tracks where their hits are, then without gaps. */

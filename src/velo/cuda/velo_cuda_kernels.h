@@ -33,9 +33,10 @@ slc_status slc_velo_cuda_hits(const slc_velo_cuda_job *job, uint32_t multiproces
 /* Hits into layers. */
 slc_status slc_velo_cuda_layers(const slc_velo_cuda_job *job, uint32_t multiprocessors,
                                 struct CUstream_st *stream, slc_error *error);
-/* Of events without a layer of many hits, or with one: both may run at the same time. */
-slc_status slc_velo_cuda_search(const slc_velo_cuda_job *job, const slc_velo_cuda_pass *pass, bool large,
-                                uint32_t multiprocessors, struct CUstream_st *stream, slc_error *error);
+/* Of events of one size: those of several may be searched at the same time. */
+slc_status slc_velo_cuda_search(const slc_velo_cuda_job *job, const slc_velo_cuda_pass *pass,
+                                slc_velo_cuda_size size, uint32_t multiprocessors, struct CUstream_st *stream,
+                                slc_error *error);
 slc_status slc_velo_cuda_pick_up(const slc_velo_cuda_job *job, uint32_t multiprocessors,
                                  struct CUstream_st *stream, slc_error *error);
 /* Joins tracks, and makes columns of them. */

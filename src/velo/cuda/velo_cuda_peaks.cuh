@@ -56,11 +56,12 @@ static __device__ __forceinline__ uint32_t locate(const slc_velo_cuda_job &job, 
     return n;
 }
 
-/* By rising group of bins, as they come in each: count, sum, fill. Afterwards f.group_end[g] is the end of
- * group g. */
-static __device__ __forceinline__ void order_tracks(const slc_velo_cuda_job &job, const finder &f, uint32_t n)
+/* f.group_end[g] becomes the end of group g, or, if they are to be filled, its beginning. */
+static __device__ __forceinline__ void sum_groups(const slc_velo_cuda_job &job, const finder &f, uint32_t n,
+                                                  bool begins)
 {
     const uint32_t groups = job.vertex.bins / GROUP + 1;
+    __syncwarp(); /* the histogram was here */
 #pragma unroll 1
     for (uint32_t g = velo_lane(); g < groups + 1; g += 32) {
         f.group_end[g] = 0;
@@ -76,14 +77,21 @@ static __device__ __forceinline__ void order_tracks(const slc_velo_cuda_job &job
     for (uint32_t base = 0; base < groups + 1; base += 32) {
         const uint32_t g = base + velo_lane();
         const bool in = g < groups + 1;
+        const uint32_t mine = in ? f.group_end[g] : 0;
         uint32_t all;
-        const uint32_t at = before + velo_sum_before(in ? f.group_end[g] : 0, &all);
+        const uint32_t at = before + velo_sum_before(mine, &all);
         if (in) {
-            f.group_end[g] = at;
+            f.group_end[g] = begins ? at : at + mine;
         }
         before += all;
     }
     __syncwarp();
+}
+
+/* By rising group of bins, as they come in each: count, sum, fill. */
+static __device__ __forceinline__ void order_tracks(const slc_velo_cuda_job &job, const finder &f, uint32_t n)
+{
+    sum_groups(job, f, n, true);
 #pragma unroll 1
     for (uint32_t base = 0; base < n; base += 32) {
         const uint32_t i = base + velo_lane();
@@ -132,13 +140,44 @@ static __device__ __forceinline__ float integral(float u)
     return held * (0.75F - 0.25F * (held * held));
 }
 
+/* The bins that tracks reach, with one more on both sides. */
+struct reached {
+    uint32_t low, end;
+};
+
+static __device__ __forceinline__ reached reach_of(const slc_velo_cuda_job &job, const float *places,
+                                                   const float *reaches, uint32_t n)
+{
+    const float bins = (float)job.vertex.bins;
+    float low = bins, high = 0;
+#pragma unroll 1
+    for (uint32_t i = velo_lane(); i < n; i += 32) {
+        const float place = places[i], half = reaches[i];
+        low = half > 0 ? min(low, place - half) : low;
+        high = half > 0 ? max(high, place + half) : high;
+    }
+#pragma unroll
+    for (uint32_t step = 16; step > 0; step /= 2) {
+        low = min(low, __shfl_xor_sync(velo_all_lanes, low, (int)step));
+        high = max(high, __shfl_xor_sync(velo_all_lanes, high, (int)step));
+    }
+    const uint32_t first = (uint32_t)(int32_t)(low > 1 ? low - 1 : 0);
+    return {min(first, job.vertex.bins), high < bins - 2 ? (uint32_t)(int32_t)high + 2 : job.vertex.bins};
+}
+
 static __device__ __forceinline__ void fill(const slc_velo_cuda_job &job, const finder &f,
                                             const float *places, const float *reaches, uint32_t n)
 {
     const uint32_t bins = job.vertex.bins;
+    const reached range = reach_of(job, places, reaches, n);
+    __syncwarp(); /* nobody looks at the one before any more */
 #pragma unroll 1
-    for (uint32_t b = velo_lane(); b <= bins; b += 32) {
+    for (uint32_t b = range.low + velo_lane(); b < range.end; b += 32) {
         f.histogram[b] = 0;
+    }
+#pragma unroll 1
+    for (uint32_t w = velo_lane(); w < bins / 32 + 2; w += 32) { /* with a word without bits at the end */
+        f.above[w] = f.starts[w] = 0;
     }
     __syncwarp();
 #pragma unroll 1
@@ -158,13 +197,12 @@ static __device__ __forceinline__ void fill(const slc_velo_cuda_job &job, const 
     }
     __syncwarp();
 #pragma unroll 1
-    for (uint32_t base = 0; base < bins + 32; base += 32) { /* and a word without bits */
+    for (uint32_t base = range.low / 32 * 32; base < range.end; base += 32) {
         const uint32_t b = base + velo_lane();
-        const bool above = b < bins && f.histogram[b] > job.vertex.threshold;
+        const bool above = b >= range.low && b < range.end && f.histogram[b] > job.vertex.threshold;
         const uint32_t bits = __ballot_sync(velo_all_lanes, above);
         if (velo_lane() == 0) {
             f.above[base / 32] = bits;
-            f.starts[base / 32] = 0;
         }
     }
     __syncwarp();

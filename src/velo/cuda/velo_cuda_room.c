@@ -47,17 +47,6 @@ void slc_velo_cuda_lay_states(slc_velo_cuda_carver *c, slc_velo_cuda_states *to,
     TAKE(c, to->ss, n);
 }
 
-static void lay_candidates(slc_velo_cuda_carver *c, slc_velo_cuda_candidates *to, size_t n)
-{
-    float **const floats[] = {&to->x, &to->y, &to->z, &to->tx, &to->ty, &to->scatter, &to->last, &to->best};
-    for (size_t i = 0; i < sizeof floats / sizeof *floats; i++) {
-        TAKE(c, *floats[i], n);
-    }
-    TAKE(c, to->count, n);
-    TAKE(c, to->hit, n);
-    TAKE(c, to->wanted, n);
-}
-
 static void lay_ended(slc_velo_cuda_carver *c, slc_velo_cuda_ended *to, size_t n)
 {
     float **const floats[] = {&to->scatter, &to->x0, &to->y0, &to->z0,     &to->x1,    &to->y1,
@@ -131,7 +120,9 @@ size_t slc_velo_cuda_lay_job(slc_velo_cuda_carver *c, slc_velo_cuda_job *job, co
     job->words = in.words;
     lay_events(c, job, r->events);
     lay_hits(c, job, r->hits, 2 * r->words);
-    lay_candidates(c, &job->candidates, tracks);
+    TAKE(c, job->candidates, tracks);
+    TAKE(c, job->best, tracks);
+    TAKE(c, job->wanted, tracks);
     lay_ended(c, &job->ended, tracks);
     TAKE(c, job->loose_n, tracks);
     TAKE(c, job->loose_scatter, tracks);

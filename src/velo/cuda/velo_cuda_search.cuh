@@ -19,7 +19,7 @@ enum {
     WARPS = 2,
     ACTIVE = 4,    /* layers that are looked at: down, middle, up, and the one above it */
     PLACES = 4095, /* of a seed's or a neighbour's code */
-    SKIP = 1 << 16,
+    SKIP = 1 << 8, /* of a candidate's count: layers skipped, above its hits */
     HITS_OF = SKIP - 1,
     NONE = SLC_VELO_CUDA_NONE
 };

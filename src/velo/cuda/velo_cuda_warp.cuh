@@ -51,35 +51,4 @@ static __device__ __forceinline__ float velo_scatter(float ex, float ey, float d
     return dx * dx + dy * dy;
 }
 
-struct __attribute__((aligned(16))) velo_four {
-    uint32_t at[4];
-};
-
-/* The place of number i among those in shared memory from `begin` to `end` - 1, padded to fours. What lies
- * before `begin` is smaller, what lies behind is larger. TIES: of equal ones the first is first. */
-template <bool TIES>
-static __device__ __forceinline__ uint32_t velo_rank_in(const uint32_t *numbers, uint32_t begin, uint32_t end,
-                                                        uint32_t i)
-{
-    const uint32_t mine = numbers[i];
-    uint32_t rank = begin & ~3U;
-#pragma unroll 1
-    for (uint32_t k = begin & ~3U; k < end; k += 4) {
-        const velo_four f = *(const velo_four *)(numbers + k);
-#pragma unroll
-        for (uint32_t j = 0; j < 4; j++) {
-            rank += f.at[j] < mine + (TIES && k + j < i ? 1 : 0) ? 1 : 0;
-        }
-    }
-    return rank;
-}
-
-static __device__ __forceinline__ void velo_pad_numbers(uint32_t *numbers, uint32_t n)
-{
-    if (velo_lane() < (0U - n) % 4) {
-        numbers[n + velo_lane()] = 0xffffffffU;
-    }
-    __syncwarp();
-}
-
 #endif

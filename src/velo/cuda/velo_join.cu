@@ -23,21 +23,32 @@ __device__ __forceinline__ void set_slopes(const slc_velo_cuda_ended &d, uint32_
     d.ty[t] = (d.y0[t] - d.y1[t]) / dz;
 }
 
-/* Ends, slopes and hits of a track, before anything is joined to it. All is read before anything is written,
- * as the compiler cannot know that it may be. */
+/* Ends, slopes and hits of a track, before anything is joined to it; nothing but the hits where nothing will
+ * be. All is read before anything is written, as the compiler cannot know that it may be. */
 __device__ __forceinline__ void set_ends(const slc_velo_cuda_job &job, const event &v, uint32_t t)
 {
     const slc_velo_cuda_ended &d = job.ended;
     const slc_velo_cuda_hit *all = job.all + v.first;
     const uint16_t *list = job.list + v.first + d.begin[t];
+    const bool joins = job.settings.merge > 0;
     uint32_t n = d.n[t], picked = d.picked[t];
-    slc_velo_cuda_hit first = all[list[0]], last = all[list[n - 1]];
+    slc_velo_cuda_hit first = {}, last = {};
+    if (joins) {
+        first = all[list[0]];
+        last = all[list[n - 1]];
+    }
 #pragma unroll 1
     for (; picked != NONE; picked = job.before[v.first + picked]) {
         const slc_velo_cuda_hit hit = all[picked];
         first = hit.z > first.z ? hit : first;
         last = hit.z < last.z ? hit : last;
         n++;
+    }
+    d.hits[t] = (uint16_t)n;
+    d.next[t] = NONE;
+    d.gone[t] = 0;
+    if (!joins) {
+        return;
     }
     const float dz = first.z - last.z, tx = (first.x - last.x) / dz, ty = (first.y - last.y) / dz;
     d.x0[t] = first.x;
@@ -48,9 +59,6 @@ __device__ __forceinline__ void set_ends(const slc_velo_cuda_job &job, const eve
     d.z1[t] = last.z;
     d.tx[t] = d.own_tx[t] = tx;
     d.ty[t] = d.own_ty[t] = ty;
-    d.hits[t] = (uint16_t)n;
-    d.next[t] = NONE;
-    d.gone[t] = 0;
 }
 
 /* Does b, which is like a in both slopes, go on upstream of it? */
@@ -330,7 +338,8 @@ __global__ void __launch_bounds__(32 * WARPS) join_events(const slc_velo_cuda_jo
 {
     __shared__ cells shared[WARPS];
     const uint32_t n = job.head->n_events;
-    for (uint32_t e = velo_next_event(job, 4); e < n; e = velo_next_event(job, 4)) {
+    for (uint32_t e = velo_next_event(job, SLC_VELO_CUDA_NEXT_JOIN); e < n;
+         e = velo_next_event(job, SLC_VELO_CUDA_NEXT_JOIN)) {
         if (job.searched[e] == 0) {
             continue;
         }

@@ -10,11 +10,13 @@
 
 namespace
 {
-enum { WARPS = 4, LAYERS = SLC_VELO_LAYERS, MODULES = SLC_VELO_MODULES };
+enum { WARPS = 4, LAYERS = SLC_VELO_LAYERS, MODULES = SLC_VELO_MODULES, BINS = 256, BIN_AT = 24 };
 
-/* Of a warp: where the hits of modules begin, and directions of a layer's hits, in the order of numbers. */
+/* Of a warp: where the hits of modules begin; of a layer, directions of its hits in the order of numbers, and
+ * the hits by bins of these. */
 struct memory {
-    alignas(16) uint32_t key[SLC_VELO_CUDA_LAYER];
+    uint32_t key[SLC_VELO_CUDA_LAYER], bin_begin[BINS + 1];
+    uint16_t of_bins[SLC_VELO_CUDA_LAYER];
     uint32_t begin[MODULES + 1];
 };
 
@@ -62,21 +64,55 @@ __device__ __forceinline__ void put(const slc_velo_cuda_job &job, uint32_t first
     job.used[first + to] = 0;
 }
 
+/* The n hits of a layer from `from` on by bins of their directions: count, sum, fill. */
+__device__ __forceinline__ void fill_bins(memory &s, const slc_velo_cuda_hit *from, uint32_t n)
+{
+    enum { EACH = BINS / 32 };
+    for (uint32_t b = velo_lane(); b <= BINS; b += 32) {
+        s.bin_begin[b] = 0;
+    }
+    __syncwarp();
+    for (uint32_t i = velo_lane(); i < n; i += 32) {
+        s.key[i] = (uint32_t)from[i].key ^ 0x80000000U;
+        atomicAdd(&s.bin_begin[s.key[i] >> BIN_AT], 1U);
+    }
+    __syncwarp();
+    uint32_t sum = 0, all;
+    for (uint32_t b = 0; b < EACH; b++) {
+        sum += s.bin_begin[EACH * velo_lane() + b];
+    }
+    uint32_t before = velo_sum_before(sum, &all);
+    for (uint32_t b = 0; b < EACH; b++) {
+        before += s.bin_begin[EACH * velo_lane() + b];
+        s.bin_begin[EACH * velo_lane() + b] = before; /* ends, which become beginnings */
+    }
+    if (velo_lane() == 0) {
+        s.bin_begin[BINS] = n;
+    }
+    __syncwarp();
+    for (uint32_t i = velo_lane(); i < n; i += 32) {
+        s.of_bins[atomicSub(&s.bin_begin[s.key[i] >> BIN_AT], 1U) - 1] = (uint16_t)i;
+    }
+    __syncwarp();
+}
+
 /* A layer whose hits go to the places that are the numbers of those with a smaller key, of equal ones of
  * those before them. `left` has the hits as they came; those from `odd` on are of the layer's second module.
  */
 __device__ __forceinline__ void sort_layer(const slc_velo_cuda_job &job, memory &s, uint32_t first,
                                            uint32_t layer, uint32_t begin, uint32_t odd, uint32_t end)
 {
-    const slc_velo_cuda_hit *from = job.left + first;
+    const slc_velo_cuda_hit *from = job.left + first + begin;
     const uint32_t n = end - begin;
+    fill_bins(s, from, n);
     for (uint32_t i = velo_lane(); i < n; i += 32) {
-        s.key[i] = (uint32_t)from[begin + i].key ^ 0x80000000U;
-    }
-    velo_pad_numbers(s.key, n);
-    for (uint32_t i = velo_lane(); i < n; i += 32) {
-        const uint32_t k = begin + i;
-        put(job, first, begin + velo_rank_in<true>(s.key, 0, n, i), k, 2 * layer + (k >= odd), from[k]);
+        const uint32_t mine = s.key[i], bin = mine >> BIN_AT, bin_end = s.bin_begin[bin + 1];
+        uint32_t place = s.bin_begin[bin];
+        for (uint32_t k = s.bin_begin[bin]; k < bin_end; k++) {
+            const uint32_t other = s.of_bins[k], key = s.key[other];
+            place += key < mine || (key == mine && other < i);
+        }
+        put(job, first, begin + place, begin + i, 2 * layer + (begin + i >= odd), from[i]);
     }
     __syncwarp();
 }
@@ -119,6 +155,7 @@ __device__ __forceinline__ void take_event(const slc_velo_cuda_job &job, uint32_
     const bool crowded = __any_sync(velo_all_lanes,
                                     mine > SLC_VELO_CUDA_LAYER || mine > settings.max_layer_hits);
     const bool sorted = __any_sync(velo_all_lanes, mine > SLC_VELO_CUDA_SMALL);
+    const bool large = __any_sync(velo_all_lanes, mine > SLC_VELO_CUDA_MIDDLE);
     if (searched && (!sound || crowded)) {
         searched = false;
         if (lane == 0) {
@@ -135,7 +172,10 @@ __device__ __forceinline__ void take_event(const slc_velo_cuda_job &job, uint32_
         begin[2 * lane + 1] = before + even;
     }
     if (lane == 0) {
-        job.searched[e] = (uint8_t)(!searched ? 0 : sorted ? SLC_VELO_CUDA_IS_LARGE : SLC_VELO_CUDA_IS_SMALL);
+        job.searched[e] = (uint8_t)(!searched ? 0
+                                    : large   ? SLC_VELO_CUDA_IS_LARGE
+                                    : sorted  ? SLC_VELO_CUDA_IS_MIDDLE
+                                              : SLC_VELO_CUDA_IS_SMALL);
         job.n_ended[e] = job.n_listed[e] = job.n_tracks[e] = job.n_track_hits[e] = 0;
     }
     __syncwarp();
@@ -152,7 +192,8 @@ __global__ void __launch_bounds__(32 * WARPS) make_layers(const slc_velo_cuda_jo
 {
     __shared__ memory shared[WARPS];
     const uint32_t n = job.head->n_events;
-    for (uint32_t e = velo_next_event(job, 0); e < n; e = velo_next_event(job, 0)) {
+    for (uint32_t e = velo_next_event(job, SLC_VELO_CUDA_NEXT_LAYERS); e < n;
+         e = velo_next_event(job, SLC_VELO_CUDA_NEXT_LAYERS)) {
         take_event(job, e, shared[threadIdx.x / 32]);
     }
 }

@@ -13,7 +13,7 @@
 namespace
 {
 enum {
-    WARPS = 4,
+    WARPS = 2,
     LAYERS = SLC_VELO_LAYERS,
     BEYOND = 3,
     NONE = SLC_VELO_CUDA_NONE,
@@ -325,7 +325,8 @@ __global__ void __launch_bounds__(32 * WARPS) pick_up_events(const slc_velo_cuda
     left_hits &s = shared[threadIdx.x / 32];
     const uint32_t n = job.head->n_events;
     s.pair[velo_lane()] = s.pair[32 + velo_lane()] = 0;
-    for (uint32_t e = velo_next_event(job, 3); e < n; e = velo_next_event(job, 3)) {
+    for (uint32_t e = velo_next_event(job, SLC_VELO_CUDA_NEXT_PICK); e < n;
+         e = velo_next_event(job, SLC_VELO_CUDA_NEXT_PICK)) {
         if (job.searched[e] == 0) {
             continue;
         }
@@ -343,6 +344,6 @@ __global__ void __launch_bounds__(32 * WARPS) pick_up_events(const slc_velo_cuda
 slc_status slc_velo_cuda_pick_up(const slc_velo_cuda_job *job, uint32_t multiprocessors,
                                  struct CUstream_st *stream, slc_error *error)
 {
-    SLC_LAUNCH(pick_up_events, 8 * multiprocessors, 32 * WARPS, 0, stream, *job);
+    SLC_LAUNCH(pick_up_events, 15 * multiprocessors, 32 * WARPS, 0, stream, *job);
     return slc_cuda_check(cudaGetLastError(), "picking up the VELO's hits", error);
 }

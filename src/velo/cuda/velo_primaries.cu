@@ -10,6 +10,9 @@
 
 namespace
 {
+/* Of a warp, on a multiprocessor: as many histograms as its shared memory holds. */
+enum { BLOCKS = 16 };
+
 /* ---- windows ----------------------------------------------------------------------------------------- */
 
 __device__ __forceinline__ uint32_t group_of(const slc_velo_cuda_job &job, float place)
@@ -391,6 +394,9 @@ __device__ __forceinline__ uint32_t find_vertices(const slc_velo_cuda_job &job, 
             order_tracks(job, f, n);
             collect(job, f, first, n);
         }
+        if (later && seeds > before) {
+            sum_groups(job, f, n, false); /* which lay where the histogram is */
+        }
         if (seeds > before && !open_windows(job, f, before, seeds)) {
             return NO_ROOM;
         }
@@ -408,13 +414,14 @@ __device__ __forceinline__ uint32_t find_vertices(const slc_velo_cuda_job &job, 
     return seeds;
 }
 
-__global__ void __launch_bounds__(32, 14) find_primaries(const slc_velo_cuda_job job)
+__global__ void __launch_bounds__(32, BLOCKS) find_primaries(const slc_velo_cuda_job job)
 {
     SLC_DYNAMIC_SHARED(uint32_t, shared);
     const uint32_t n = job.head->n_events, words = job.vertex.bins / 32 + 2;
     const finder f = {job.vertex_scratch[blockIdx.x], shared, shared + job.vertex.bins + 1,
-                      shared + job.vertex.bins + 1 + words, shared + job.vertex.bins + 1 + 2 * words};
-    for (uint32_t e = velo_next_event(job, 7); e < n; e = velo_next_event(job, 7)) {
+                      shared + job.vertex.bins + 1 + words, shared};
+    for (uint32_t e = velo_next_event(job, SLC_VELO_CUDA_NEXT_VERTICES); e < n;
+         e = velo_next_event(job, SLC_VELO_CUDA_NEXT_VERTICES)) {
         const uint32_t first = job.track_offset[e], n_tracks = job.track_offset[e + 1] - first;
         uint32_t kept = 0;
         if (job.flags[e] == 0 && n_tracks > 0) {
@@ -451,12 +458,12 @@ __global__ void __launch_bounds__(SLC_VELO_CUDA_THREADS) gather_primaries(const 
 size_t slc_velo_cuda_vertex_shared(uint32_t bins)
 {
     const size_t words = bins / 32 + 2;
-    return ((size_t)bins + 1 + 2 * words + bins / GROUP + 2) * sizeof(uint32_t);
+    return ((size_t)bins + 1 + 2 * words) * sizeof(uint32_t);
 }
 
 uint32_t slc_velo_cuda_vertex_blocks(uint32_t multiprocessors)
 {
-    return 14 * multiprocessors;
+    return BLOCKS * multiprocessors;
 }
 
 size_t slc_velo_cuda_vertex_bytes(uint32_t multiprocessors)

@@ -70,12 +70,21 @@ __device__ __forceinline__ best_seed straightest(const slc_velo_cuda_hit &hit, c
                                                  float limit, float reach)
 {
     best_seed best = {limit, 0, 0};
+    uint32_t rest[N];
 #pragma unroll
     for (uint32_t r = 0; r < N; r++) {
-        if (code[r] == FREE || r >= n) {
-            continue;
+        rest[r] = code[r];
+    }
+    /* One pair after the other in one place, for the instruction cache; the next one moves to the front. */
+#pragma unroll 1
+    for (uint32_t r = 0; r < n && rest[0] != FREE; r++) {
+        const uint32_t place = rest[0] & PLACES;
+#pragma unroll
+        for (uint32_t j = 0; j + 1 < N; j++) {
+            rest[j] = rest[j + 1];
         }
-        const slc_velo_cuda_hit from = down.hit(code[r] & PLACES);
+        rest[N - 1] = FREE;
+        const slc_velo_cuda_hit from = down.hit(place);
         const float length = hit.z - from.z, tx = (hit.x - from.x) / length, ty = (hit.y - from.y) / length;
         const velo_span near = velo_near_line(up, hit.y, hit.z, ty, reach);
         float least = limit;
@@ -84,13 +93,13 @@ __device__ __forceinline__ best_seed straightest(const slc_velo_cuda_hit &hit, c
         for (uint32_t k = near.begin; k < near.end; k++) {
             const slc_velo_cuda_hit to = up.hit[k];
             const float scatter = velo_scatter(to.x - hit.x, to.y - hit.y, to.z - hit.z, tx, ty);
-            const uint32_t place = (uint32_t)to.key;
-            const bool better = scatter < least || (scatter == least && place < of);
-            of = better ? place : of;
+            const uint32_t up_place = (uint32_t)to.key;
+            const bool better = scatter < least || (scatter == least && up_place < of);
+            of = better ? up_place : of;
             least = better ? scatter : least;
         }
         if (least < best.scatter) {
-            best = {least, code[r] & PLACES, of};
+            best = {least, place, of};
         }
     }
     return best;
@@ -103,12 +112,14 @@ __device__ __forceinline__ uint32_t find_seeds(const slc_velo_cuda_job &job, con
     const auto down = free_of(job, v, s, d), middle = free_of(job, v, s, m);
     const float reach = sqrtf(limit);
     uint32_t seeds = 0;
+    __syncwarp(); /* nobody looks at those of the step before */
 #pragma unroll 1
     for (uint32_t k = velo_lane(); k < down.n; k += 32) {
         s.key[k] = down.hit(k).key;
     }
     __syncwarp();
     velo_make_bins(s.table.bins, free_of(job, v, s, u));
+    __syncwarp();
 #pragma unroll 1
     for (uint32_t base = 0; base < middle.n; base += 32) {
         const uint32_t i = base + velo_lane();
@@ -196,7 +207,6 @@ template <typename Memory>
 __device__ __forceinline__ void start(const slc_velo_cuda_job &job, event &v, Memory &s, uint32_t seeds,
                                       uint32_t d, uint32_t m, uint32_t u)
 {
-    const slc_velo_cuda_candidates &c = job.candidates;
     const auto down_hits = free_of(job, v, s, d), middle_hits = free_of(job, v, s, m),
                up_hits = free_of(job, v, s, u);
     uint16_t *before = job.before + v.first;
@@ -213,14 +223,15 @@ __device__ __forceinline__ void start(const slc_velo_cuda_job &job, event &v, Me
                            middle = middle_hits.id(s.lines.seed.middle[k]);
             const uint32_t down = down_hits.id(s.lines.seed.down[k]);
             const float dz = to.z - from.z;
-            c.x[at] = to.x;
-            c.y[at] = to.y;
-            c.z[at] = to.z;
-            c.tx[at] = (to.x - from.x) / dz;
-            c.ty[at] = (to.y - from.y) / dz;
-            c.scatter[at] = c.last[at] = s.lines.seed.scatter[k];
-            c.count[at] = 3;
-            c.hit[at] = (uint16_t)up;
+            job.candidates[at] = {to.x,
+                                  to.y,
+                                  to.z,
+                                  s.lines.seed.scatter[k],
+                                  (to.x - from.x) / dz,
+                                  (to.y - from.y) / dz,
+                                  s.lines.seed.scatter[k],
+                                  (uint16_t)up,
+                                  3};
             before[up] = (uint16_t)middle;
             before[middle] = (uint16_t)down;
             before[down] = (uint16_t)down;
@@ -281,7 +292,6 @@ template <typename Memory>
 __device__ __forceinline__ void want(const slc_velo_cuda_job &job, const event &v, Memory &s, uint32_t layer,
                                      float max_scatter)
 {
-    const slc_velo_cuda_candidates &c = job.candidates;
     const float reach = sqrtf(max_scatter);
     const bool looks = max_scatter > 0 && s.n_left[layer] > 0;
     if (looks) {
@@ -290,22 +300,22 @@ __device__ __forceinline__ void want(const slc_velo_cuda_job &job, const event &
 #pragma unroll 1
     for (uint32_t i = velo_lane(); i < v.n_candidates; i += 32) {
         const uint32_t at = v.tracks + i;
-        const float x = c.x[at], y = c.y[at], z = c.z[at], tx = c.tx[at], ty = c.ty[at];
-        const velo_span near = looks ? velo_near_line(s.table.bins, y, z, ty, reach) : velo_span{0, 0};
+        const slc_velo_cuda_candidate c = job.candidates[at];
+        const velo_span near = looks ? velo_near_line(s.table.bins, c.y, c.z, c.ty, reach) : velo_span{0, 0};
         float best = max_scatter;
         uint32_t wanted = 0;
 #pragma unroll 1
         for (uint32_t k = near.begin; k < near.end; k++) {
             const slc_velo_cuda_hit hit = s.table.bins.hit[k];
-            const float scatter = velo_scatter(hit.x - x, hit.y - y, hit.z - z, tx, ty);
+            const float scatter = velo_scatter(hit.x - c.x, hit.y - c.y, hit.z - c.z, c.tx, c.ty);
             const uint32_t place = (uint32_t)hit.key;
             const bool better = scatter < best || (scatter == best && place < wanted);
             wanted = better ? place : wanted;
             best = better ? scatter : best;
         }
         wanted = best < max_scatter ? wanted : (uint32_t)NONE;
-        c.best[at] = best;
-        c.wanted[at] = (uint16_t)wanted;
+        job.best[at] = best;
+        job.wanted[at] = (uint16_t)wanted;
         if (wanted != NONE) {
             atomicMin(&s.lines.extend[wanted], (unsigned long long)__float_as_uint(best) << 32 | i);
         }
@@ -314,21 +324,14 @@ __device__ __forceinline__ void want(const slc_velo_cuda_job &job, const event &
 }
 
 /* A candidate takes what it wants, or has skipped a layer. */
-struct candidate {
-    float x, y, z, tx, ty, scatter, last;
-    uint32_t count, hit;
-};
-
 template <typename Memory>
-__device__ __forceinline__ candidate advanced(const slc_velo_cuda_job &job, const event &v, const Memory &s,
-                                              uint32_t layer, uint32_t i)
+__device__ __forceinline__ slc_velo_cuda_candidate advanced(const slc_velo_cuda_job &job, const event &v,
+                                                            const Memory &s, uint32_t layer, uint32_t i)
 {
-    const slc_velo_cuda_candidates &c = job.candidates;
-    const uint32_t at = v.tracks + i, wanted = c.wanted[at];
-    candidate next = {c.x[at],       c.y[at],    c.z[at],     c.tx[at], c.ty[at],
-                      c.scatter[at], c.last[at], c.count[at], c.hit[at]};
+    const uint32_t at = v.tracks + i, wanted = job.wanted[at];
+    slc_velo_cuda_candidate next = job.candidates[at];
     if (wanted == NONE || (uint32_t)s.lines.extend[wanted] != i) {
-        next.count += SKIP;
+        next.count = (uint16_t)(next.count + SKIP);
         return next;
     }
     const auto hits = free_of(job, v, s, layer);
@@ -340,26 +343,12 @@ __device__ __forceinline__ candidate advanced(const slc_velo_cuda_job &job, cons
     next.x = hit.x;
     next.y = hit.y;
     next.z = hit.z;
-    next.last = c.best[at];
+    next.last = job.best[at];
     next.scatter += next.last;
-    next.count = (next.count & HITS_OF) + 1;
-    job.before[v.first + id] = (uint16_t)next.hit;
-    next.hit = id;
+    next.count = (uint16_t)((next.count & HITS_OF) + 1);
+    job.before[v.first + id] = next.hit;
+    next.hit = (uint16_t)id;
     return next;
-}
-
-__device__ __forceinline__ void keep(const slc_velo_cuda_job &job, uint32_t at, const candidate &next)
-{
-    const slc_velo_cuda_candidates &c = job.candidates;
-    c.x[at] = next.x;
-    c.y[at] = next.y;
-    c.z[at] = next.z;
-    c.tx[at] = next.tx;
-    c.ty[at] = next.ty;
-    c.scatter[at] = next.scatter;
-    c.last[at] = next.last;
-    c.count[at] = next.count;
-    c.hit[at] = (uint16_t)next.hit;
 }
 
 /* `last`: there is no layer any more, and all end. */
@@ -380,7 +369,7 @@ __device__ __forceinline__ void extend(const slc_velo_cuda_job &job, event &v, M
 #pragma unroll 1
     for (uint32_t base = 0; base < v.n_candidates; base += 32) {
         const uint32_t i = base + velo_lane();
-        candidate next = {};
+        slc_velo_cuda_candidate next = {};
         if (i < v.n_candidates) {
             next = advanced(job, v, s, layer, i);
         }
@@ -388,12 +377,12 @@ __device__ __forceinline__ void extend(const slc_velo_cuda_job &job, event &v, M
         const bool stays = i < v.n_candidates && !ends;
         const uint32_t bits = __ballot_sync(velo_all_lanes, stays);
         if (__any_sync(velo_all_lanes, ends)) {
-            const ending end = {next.hit, next.count & HITS_OF, next.scatter, next.last};
+            const ending end = {next.hit, next.count & (uint32_t)HITS_OF, next.scatter, next.last};
             finish(job, v, ends, end, p.max_3hits);
         }
         __syncwarp();
         if (stays) {
-            keep(job, v.tracks + kept + (uint32_t)__popc(bits & velo_lanes_below()), next);
+            job.candidates[v.tracks + kept + (uint32_t)__popc(bits & velo_lanes_below())] = next;
         }
         kept += (uint32_t)__popc(bits);
         __syncwarp();
@@ -448,16 +437,28 @@ __device__ __forceinline__ void search_event(const slc_velo_cuda_job &job, event
     }
 }
 
+/* Blocks on a multiprocessor: as many as its shared memory holds. */
+template <uint32_t MOST>
+constexpr uint32_t blocks_of = MOST <= SLC_VELO_CUDA_SMALL    ? 16
+                               : MOST <= SLC_VELO_CUDA_MIDDLE ? 12
+                                                              : 7;
+template <uint32_t MOST>
+constexpr slc_velo_cuda_size size_of = MOST <= SLC_VELO_CUDA_SMALL    ? SLC_VELO_CUDA_IS_SMALL
+                                       : MOST <= SLC_VELO_CUDA_MIDDLE ? SLC_VELO_CUDA_IS_MIDDLE
+                                                                      : SLC_VELO_CUDA_IS_LARGE;
+
 template <uint32_t N, uint32_t MOST>
-__global__ void __launch_bounds__(32 * WARPS, MOST == SLC_VELO_CUDA_SMALL ? 16 : 7)
+__global__ void __launch_bounds__(32 * WARPS, blocks_of<MOST>)
     search_events(const slc_velo_cuda_job job, const slc_velo_cuda_pass p)
 {
     __shared__ step_memory<MOST> shared[WARPS];
     step_memory<MOST> &s = shared[threadIdx.x / 32];
-    const bool is_small = MOST == SLC_VELO_CUDA_SMALL;
-    const uint32_t n = job.head->n_events, kernel = 1 + p.second + (is_small ? 0 : 4);
+    constexpr slc_velo_cuda_size size = size_of<MOST>;
+    const uint32_t n = job.head->n_events;
+    const uint32_t kernel = (p.second != 0 ? SLC_VELO_CUDA_NEXT_SECOND : SLC_VELO_CUDA_NEXT_FIRST) + size -
+                            SLC_VELO_CUDA_IS_SMALL;
     for (uint32_t e = velo_next_event(job, kernel); e < n; e = velo_next_event(job, kernel)) {
-        if (job.searched[e] != (is_small ? SLC_VELO_CUDA_IS_SMALL : SLC_VELO_CUDA_IS_LARGE)) {
+        if (job.searched[e] != size) {
             continue;
         }
         event v;
@@ -479,31 +480,40 @@ __global__ void __launch_bounds__(32 * WARPS, MOST == SLC_VELO_CUDA_SMALL ? 16 :
     }
 }
 
-template <uint32_t N>
-void launch(const slc_velo_cuda_job *job, const slc_velo_cuda_pass *pass, bool large,
-            uint32_t multiprocessors, struct CUstream_st *stream)
+template <uint32_t N, uint32_t MOST>
+void launch(const slc_velo_cuda_job *job, const slc_velo_cuda_pass *pass, uint32_t multiprocessors,
+            struct CUstream_st *stream)
 {
-    if (large) {
-        SLC_LAUNCH((search_events<N, SLC_VELO_CUDA_LAYER>), 8 * multiprocessors, 32 * WARPS, 0, stream, *job,
-                   *pass);
+    SLC_LAUNCH((search_events<N, MOST>), blocks_of<MOST> * multiprocessors, 32 * WARPS, 0, stream, *job,
+               *pass);
+}
+
+template <uint32_t N>
+void launch_size(const slc_velo_cuda_job *job, const slc_velo_cuda_pass *pass, slc_velo_cuda_size size,
+                 uint32_t multiprocessors, struct CUstream_st *stream)
+{
+    if (size == SLC_VELO_CUDA_IS_SMALL) {
+        launch<N, SLC_VELO_CUDA_SMALL>(job, pass, multiprocessors, stream);
+    } else if (size == SLC_VELO_CUDA_IS_MIDDLE) {
+        launch<N, SLC_VELO_CUDA_MIDDLE>(job, pass, multiprocessors, stream);
     } else {
-        SLC_LAUNCH((search_events<N, SLC_VELO_CUDA_SMALL>), 16 * multiprocessors, 32 * WARPS, 0, stream, *job,
-                   *pass);
+        launch<N, SLC_VELO_CUDA_LAYER>(job, pass, multiprocessors, stream);
     }
 }
 } // namespace
 
-slc_status slc_velo_cuda_search(const slc_velo_cuda_job *job, const slc_velo_cuda_pass *pass, bool large,
-                                uint32_t multiprocessors, struct CUstream_st *stream, slc_error *error)
+slc_status slc_velo_cuda_search(const slc_velo_cuda_job *job, const slc_velo_cuda_pass *pass,
+                                slc_velo_cuda_size size, uint32_t multiprocessors, struct CUstream_st *stream,
+                                slc_error *error)
 {
     if (pass->n <= 2) {
-        launch<2>(job, pass, large, multiprocessors, stream);
+        launch_size<2>(job, pass, size, multiprocessors, stream);
     } else if (pass->n == 3) {
-        launch<3>(job, pass, large, multiprocessors, stream);
+        launch_size<3>(job, pass, size, multiprocessors, stream);
     } else if (pass->n <= 5) {
-        launch<5>(job, pass, large, multiprocessors, stream);
+        launch_size<5>(job, pass, size, multiprocessors, stream);
     } else {
-        launch<10>(job, pass, large, multiprocessors, stream);
+        launch_size<10>(job, pass, size, multiprocessors, stream);
     }
     return slc_cuda_check(cudaGetLastError(), "searching the VELO's tracks", error);
 }

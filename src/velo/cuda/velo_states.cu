@@ -14,8 +14,11 @@ struct line {
     float x, tx, y, ty, pp, ps, ss;
 };
 
-/* A track: its hits, downstream first. */
+enum { THREADS = SLC_VELO_CUDA_THREADS, KEPT = 10, AT_ONCE = 5 };
+
+/* A track: its hits, downstream first; the first KEPT of them in shared memory, a column for each thread. */
 struct track {
+    slc_velo_cuda_hit *kept;
     const slc_velo_cuda_hit *all;
     const uint32_t *hit;
     uint32_t n;
@@ -26,17 +29,32 @@ struct measured {
     float x, y, z, variance;
 };
 
-__device__ __forceinline__ measured hit_of(const slc_velo_cuda_fit &fit, const track &t, uint32_t which)
+__device__ __forceinline__ slc_velo_cuda_hit hit_at(const track &t, uint32_t k)
 {
-    const slc_velo_cuda_hit hit = t.all[which];
+    return k < KEPT ? t.kept[k * THREADS] : t.all[t.hit[k]];
+}
+
+__device__ __forceinline__ measured hit_of(const slc_velo_cuda_fit &fit, const track &t, uint32_t k)
+{
+    const slc_velo_cuda_hit hit = hit_at(t, k);
     return {hit.x, hit.y, hit.z, fit.variance[min((uint32_t)hit.key, (uint32_t)SLC_VELO_FIT_SIZES)]};
 }
 
-/* Which hit is the k-th on the way; beyond the end, the last one. */
-__device__ __forceinline__ uint32_t which_of(const track &t, bool from_last, uint32_t k)
+/* Reads some at once, as each takes long; they are looked at three times. */
+__device__ __forceinline__ void keep_hits(const track &t)
 {
-    const uint32_t held = min(k, t.n - 1);
-    return t.hit[from_last ? t.n - 1 - held : held];
+#pragma unroll 1
+    for (uint32_t k = 0; k < min(t.n, (uint32_t)KEPT); k += AT_ONCE) {
+        slc_velo_cuda_hit hit[AT_ONCE];
+#pragma unroll
+        for (uint32_t j = 0; j < AT_ONCE; j++) {
+            hit[j] = t.all[t.hit[min(k + j, t.n - 1)]];
+        }
+#pragma unroll
+        for (uint32_t j = 0; j < AT_ONCE; j++) {
+            t.kept[(k + j) * THREADS] = hit[j];
+        }
+    }
 }
 
 /* Transports over dz and adds the hit; what the residuals add to chi2 comes first of x, then of y. */
@@ -63,17 +81,13 @@ __device__ __forceinline__ void add_hit(line &l, const measured &hit, float dz, 
 __device__ __forceinline__ float pass(const slc_velo_cuda_fit &fit, const track &t, bool from_last,
                                       float noise, line &l, float *chi2)
 {
-    const measured first = hit_of(fit, t, which_of(t, from_last, 0));
-    measured next = hit_of(fit, t, which_of(t, from_last, 1)); /* a hit is read one ahead, its number two */
-    uint32_t which = which_of(t, from_last, 2);
+    const measured first = hit_of(fit, t, from_last ? t.n - 1 : 0);
     float z = first.z;
     l = {first.x, l.tx, first.y, l.ty, first.variance, 0, 1.0F};
     *chi2 = 0;
 #pragma unroll 1
     for (uint32_t j = 1; j < t.n; j++) {
-        const measured hit = next;
-        next = hit_of(fit, t, which);
-        which = which_of(t, from_last, j + 2);
+        const measured hit = hit_of(fit, t, from_last ? t.n - 1 - j : j);
         add_hit(l, hit, hit.z - z, noise, chi2);
         z = hit.z;
     }
@@ -116,13 +130,14 @@ __device__ __forceinline__ float scatter_scale(float prior, float chi2, uint32_t
     return held < 1000.0F ? held : 1000.0F;
 }
 
-__device__ __forceinline__ void fit_track(const slc_velo_cuda_job &job, uint32_t at)
+__device__ __forceinline__ void fit_track(const slc_velo_cuda_job &job, slc_velo_cuda_hit *kept, uint32_t at)
 {
     const slc_velo_cuda_fit &fit = job.fit;
     const uint32_t e = job.track_event[at], first = job.hit_offset[e];
-    const track t = {job.whole + first, job.hit + job.track_hit_offset[e] + job.hit_begin[at],
+    const track t = {kept, job.whole + first, job.hit + job.track_hit_offset[e] + job.hit_begin[at],
                      job.track_n[at]};
-    const slc_velo_cuda_hit a = t.all[t.hit[0]], b = t.all[t.hit[t.n - 1]];
+    keep_hits(t);
+    const slc_velo_cuda_hit a = hit_at(t, 0), b = hit_at(t, t.n - 1);
     float dx = b.x - a.x, dy = b.y - a.y, dz = b.z - a.z;
     const float along = dx * (fit.beam_x - a.x) + dy * (fit.beam_y - a.y);
     const bool back = (along > 0 && dz > 0) || (along < 0 && dz < 0);
@@ -153,12 +168,12 @@ __device__ __forceinline__ void fit_track(const slc_velo_cuda_job &job, uint32_t
     }
 }
 
-__global__ void __launch_bounds__(SLC_VELO_CUDA_THREADS) fit_tracks(const slc_velo_cuda_job job)
+__global__ void __launch_bounds__(THREADS) fit_tracks(const slc_velo_cuda_job job)
 {
+    __shared__ slc_velo_cuda_hit kept[KEPT * THREADS];
     const uint32_t n = job.head->n_tracks;
-    for (uint32_t t = blockIdx.x * SLC_VELO_CUDA_THREADS + threadIdx.x; t < n;
-         t += gridDim.x * SLC_VELO_CUDA_THREADS) {
-        fit_track(job, t);
+    for (uint32_t t = blockIdx.x * THREADS + threadIdx.x; t < n; t += gridDim.x * THREADS) {
+        fit_track(job, kept + threadIdx.x, t);
     }
 }
 } // namespace
@@ -166,6 +181,6 @@ __global__ void __launch_bounds__(SLC_VELO_CUDA_THREADS) fit_tracks(const slc_ve
 slc_status slc_velo_cuda_fit_tracks(const slc_velo_cuda_job *job, uint32_t multiprocessors,
                                     struct CUstream_st *stream, slc_error *error)
 {
-    SLC_LAUNCH(fit_tracks, 16 * multiprocessors, SLC_VELO_CUDA_THREADS, 0, stream, *job);
+    SLC_LAUNCH(fit_tracks, 10 * multiprocessors, THREADS, 0, stream, *job);
     return slc_cuda_check(cudaGetLastError(), "fitting the VELO's tracks", error);
 }
