@@ -14,6 +14,7 @@
 #include <string.h>
 
 enum { BLOCKS = 4, SLOTS = 2 * SLC_MUON_GROUPS, NONE = 0xffff, FIBRES = 24, CHANNELS = 48, MAP_BYTES = 6 };
+#define OF_PLACES (1U << 31)
 
 typedef struct source_bank {
     const uint8_t *words; /* behind the pads: the first block's count; NULL: there is none */
@@ -211,6 +212,21 @@ size_t slc_muon_event_bound(const slc_muon_decoder *decoder)
 
 /* ---- tiles -------------------------------------------------------------------------------------- */
 
+/* Words mean entries all over tables that are larger than a core's caches: all of an event are on their way
+ * before the first is needed. */
+static void ask_for_addresses(const slc_muon_decoder *decoder, uint32_t source)
+{
+    const slc_muon_address *address = decoder->geometry->address[source];
+    const uint8_t *at = decoder->bank[source].words;
+    for (uint32_t block = 0; block < BLOCKS; block++) {
+        const uint32_t n = slc_load_u16(at);
+        at += 2;
+        for (const uint8_t *end = at + 2 * (size_t)n; at < end; at += 2) {
+            __builtin_prefetch(&address[slc_load_u16(at) & (SLC_MUON_ADDRESSES - 1)]);
+        }
+    }
+}
+
 /* The tiles of a bank, in the order of its words; counts how many there are of each slot. */
 static void read_bank(slc_muon_decoder *decoder, uint32_t source)
 {
@@ -251,6 +267,11 @@ static void read_tiles(slc_muon_decoder *decoder)
 {
     uint32_t at[SLOTS];
     memset(decoder->begin, 0, sizeof decoder->begin);
+    for (uint32_t source = 0; source < SLC_MUON_TELL1; source++) {
+        if ((decoder->taken >> source & 1) != 0) {
+            ask_for_addresses(decoder, source);
+        }
+    }
     memset(decoder->seen, 0, decoder->seen_bytes);
     for (uint32_t source = 0; source < SLC_MUON_TELL1; source++) {
         if ((decoder->taken >> source & 1) != 0) {
@@ -268,18 +289,34 @@ static void read_tiles(slc_muon_decoder *decoder)
 
 /* ---- hits --------------------------------------------------------------------------------------- */
 
-/* What differs from hit to hit of a quarter; the rest is filled in behind them. */
-static inline void emit(const slc_muon_hits *hits, size_t row, const slc_muon_place *place, uint32_t time,
-                        uint32_t other)
+/* What differs from hit to hit of a quarter; the rest is filled in behind them. Where the hit is comes when
+ * all of the event's have been asked for: until then its entry among `pads`, or among `places`, stands for
+ * its tile. */
+static inline void emit(const slc_muon_hits *hits, size_t row, const slc_muon_place *table, uint32_t entry,
+                        uint32_t of_places, uint32_t time, uint32_t other)
 {
-    hits->x_mm[row] = place->x_mm;
-    hits->y_mm[row] = place->y_mm;
-    hits->z_mm[row] = place->z_mm;
-    hits->dx_mm[row] = place->dx_mm;
-    hits->dy_mm[row] = place->dy_mm;
-    hits->tile[row] = place->tile;
+    const char *at = (const char *)&table[entry];
+    __builtin_prefetch(at);
+    __builtin_prefetch(at + sizeof *table - 1);
+    hits->tile[row] = entry | of_places;
     hits->time[row] = (uint8_t)time;
     hits->delta_time[row] = (int8_t)((int32_t)time - (int32_t)other);
+}
+
+static void place_hits(const slc_muon_geometry *geometry, const slc_muon_hits *out, size_t begin)
+{
+    const slc_muon_hits hits = *out; /* its columns do not move */
+    for (size_t row = begin; row < out->head.size; row++) {
+        const uint32_t entry = hits.tile[row];
+        const slc_muon_place *place = (entry & OF_PLACES) != 0 ? &geometry->places[entry & ~OF_PLACES]
+                                                               : &geometry->pads[entry];
+        hits.x_mm[row] = place->x_mm;
+        hits.y_mm[row] = place->y_mm;
+        hits.z_mm[row] = place->z_mm;
+        hits.dx_mm[row] = place->dx_mm;
+        hits.dy_mm[row] = place->dy_mm;
+        hits.tile[row] = place->tile;
+    }
 }
 
 /* Crossings of the first layout's tiles begin … middle - 1 with the second's, middle … end - 1, from `row`
@@ -303,7 +340,7 @@ static size_t emit_crossings(slc_muon_decoder *decoder, uint32_t begin, uint32_t
         const uint16_t chain = head[first.key];
         for (uint16_t k = chain; k != NONE; k = sorted[k].next) {
             sorted[k].crossed = true;
-            emit(&hits, row++, &pads[first.pad + sorted[k].pad], first.time, sorted[k].time);
+            emit(&hits, row++, pads, first.pad + sorted[k].pad, 0, first.time, sorted[k].time);
         }
         sorted[i].crossed = chain != NONE;
     }
@@ -318,7 +355,7 @@ static size_t emit_uncrossed(const slc_muon_decoder *decoder, uint32_t begin, ui
     for (uint32_t i = begin; i < end; i++) {
         const tile *t = &decoder->sorted[i];
         if (!t->crossed) {
-            emit(&hits, row++, &decoder->geometry->places[t->place], t->time, 0);
+            emit(&hits, row++, decoder->geometry->places, t->place, OF_PLACES, t->time, 0);
         }
     }
     return row;
@@ -343,7 +380,8 @@ static void decode_quarter(slc_muon_decoder *decoder, uint32_t group, slc_muon_h
 
 void slc_muon_event_decode(slc_muon_decoder *decoder, slc_muon_hits *hits)
 {
-    assert(hits->head.capacity - hits->head.size >= slc_muon_event_bound(decoder));
+    const size_t begin = hits->head.size;
+    assert(hits->head.capacity - begin >= slc_muon_event_bound(decoder));
     if (decoder->n_words > 0) {
         read_tiles(decoder);
         for (uint32_t group = 0; group < SLC_MUON_GROUPS; group++) {
@@ -351,6 +389,7 @@ void slc_muon_event_decode(slc_muon_decoder *decoder, slc_muon_hits *hits)
                 decode_quarter(decoder, group, hits);
             }
         }
+        place_hits(decoder->geometry, hits, begin);
     }
     slc_columns_end_event(hits);
 }
