@@ -9,7 +9,7 @@
 #include <time.h>
 
 #define SHARE  0.005
-#define FREE_S 0.05
+#define FREE_S 0.02
 enum { BINS = 256, LEAST_BINS = 10, MOST_PLACES = 2048, AROUND = 4, LIKELY = 100 };
 
 /* ---- time -------------------------------------------------------------------------------------- */
