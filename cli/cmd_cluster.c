@@ -362,7 +362,6 @@ static slc_status open_flow(slc_cluster_job *job)
     config.keep_going = true;
     job->setup.config = &job->config;
     job->setup.labels = job->options->labels != NULL;
-    job->setup.at_once = job->reads_once; /* what a live input gave does not wait in memory for hours */
     job->setup.tick_seconds = job->tick.value;
     job->setup.max_open = (uint32_t)job->options->max_open;
     job->setup.choose = slc_cluster_choose;

@@ -252,7 +252,6 @@ typedef struct slc_flow_pixel_setup {
     const slc_pixel_cluster_config *config;
     bool sized;
     bool labels;         /* which cluster each pixel is of; of streams, the pixels of clusters */
-    bool at_once;        /* a stream's clusters in the item that closed them; else when there are many */
     double tick_seconds; /* as in slc_io_pixels_options */
     uint32_t max_open;   /* of streams; 0: the default */
     /* When an input has been opened, by who reads it: sees what it is, and may choose or refuse. NULL:

@@ -160,7 +160,8 @@ slc_status slc_pixel_run_stream(slc_pixel_input *in, slc_pixel_piece *p, slc_err
         status = status == SLC_OK ? open_stream(in, error) : status;
     }
     status = status == SLC_OK ? push(in, p, error) : status;
-    if (status == SLC_OK && (p->result.last || in->setup->at_once)) {
+    if (status ==
+        SLC_OK) { /* at once: rows that wait for others leave the caches, and a live input's wait for hours */
         status = p->result.last ? finish(in, p, error) : hand_over(in, p, error);
     }
     for (size_t i = 0; i < clusters->head.size && clusters->largest != NULL && in->origin != NULL; i++) {
