@@ -19,28 +19,52 @@
 /* ---- hits -------------------------------------------------------------------------------------- */
 
 static inline void put_hit(slc_hlt1_fit_work *work, size_t vec, size_t place, size_t lane, float x, float y,
-                           float z, float w, float lean)
+                           float z, float w)
 {
-    at(work, vec, place, HIT_X)[lane] = x;
-    at(work, vec, place, HIT_Y)[lane] = y;
-    at(work, vec, place, HIT_Z)[lane] = z;
-    at(work, vec, place, HIT_W)[lane] = w;
-    at(work, vec, place, HIT_LEAN)[lane] = lean;
+    float *to = at(work, vec, place, HIT_X) + lane;
+    to[0] = x;
+    to[(HIT_Y - HIT_X) * 2 * SIMD_LANES] = y;
+    to[(HIT_Z - HIT_X) * 2 * SIMD_LANES] = z;
+    to[(HIT_W - HIT_X) * 2 * SIMD_LANES] = w;
+}
+
+/* All places of a vector without hits. */
+static inline void put_layers(const slc_hlt1_fit_tables *tables, slc_hlt1_fit_work *work, size_t vec,
+                              size_t velo)
+{
+    const size_t t = velo + SLC_UT_LAYERS;
+    for (size_t place = 0; place < velo; place++) {
+        f32v_store(at(work, vec, place, HIT_LEAN), f(0));
+    }
+    for (size_t place = velo; place < t + SLC_SCIFI_LAYERS; place++) {
+        const bool ut = place < t;
+        f32v_store(at(work, vec, place, HIT_X), f(0));
+        f32v_store(at(work, vec, place, HIT_Y), f(ut ? tables->ut_dxdy[place - velo] : 0));
+        f32v_store(at(work, vec, place, HIT_Z), f(ut ? tables->ut_z[place - velo] : tables->t_z[place - t]));
+        f32v_store(at(work, vec, place, HIT_W), f(0));
+        f32v_store(at(work, vec, place, HIT_LEAN), f(ut ? 0 : tables->t_dzdy));
+    }
 }
 
 /* The hits of a track into a lane: those of the VELO in places before `velo`, the last of them downstream, so
  * that tracks of all lengths arrive at the UT together; a shorter one waits at its first hit. */
-static void put_velo(const slc_hlt1_fit_config *config, const slc_hlt1_fit_in *in, slc_hlt1_fit_work *work,
-                     size_t vec, size_t lane, size_t velo, uint32_t track)
+static void put_velo(const slc_hlt1_fit_in *in, slc_hlt1_fit_work *work, size_t vec, size_t lane, size_t velo,
+                     uint32_t track)
 {
     const uint32_t n = in->velo_n[track];
     const uint32_t *hit = in->velo_hit + in->velo_begin[track];
-    for (size_t j = 0; j < velo; j++) {
-        const uint32_t h = hit[j < n ? j : n - 1];
+    float x = 0, y = 0, z = 0;
+    for (size_t j = 0; j < n; j++) {
+        const uint32_t h = hit[j];
         const uint32_t size = in->velo_pixels[h] < SLC_HLT1_FIT_SIZES ? in->velo_pixels[h]
                                                                       : SLC_HLT1_FIT_SIZES;
-        put_hit(work, vec, velo - 1 - j, lane, in->velo_x[h], in->velo_y[h], in->velo_z[h],
-                j < n ? 1.0f / config->velo_sigma_mm[size] : 0.0f, 0);
+        x = in->velo_x[h];
+        y = in->velo_y[h];
+        z = in->velo_z[h];
+        put_hit(work, vec, velo - 1 - j, lane, x, y, z, work->per_sigma[size]);
+    }
+    for (size_t place = velo - n; place-- > 0;) {
+        put_hit(work, vec, place, lane, x, y, z, 0);
     }
     const float values[6] = {in->beam_x[track], in->beam_y[track], in->beam_tx[track], in->beam_ty[track], 0,
                              in->beam_z[track]};
@@ -53,28 +77,23 @@ static void put_track(const slc_hlt1_fit_config *config, const slc_hlt1_fit_tabl
                       const slc_hlt1_fit_in *in, slc_hlt1_fit_work *work, size_t vec, size_t lane,
                       size_t velo, uint32_t track)
 {
-    put_velo(config, in, work, vec, lane, velo, in->velo_track[track]);
-    work->ray[vec][Q][lane] = in->q_over_p[track];
-    for (size_t layer = 0; layer < SLC_UT_LAYERS; layer++) {
-        put_hit(work, vec, velo + layer, lane, 0, tables->ut_dxdy[layer], tables->ut_z[layer], 0, 0);
-    }
     const size_t t = velo + SLC_UT_LAYERS;
-    for (size_t layer = 0; layer < SLC_SCIFI_LAYERS; layer++) {
-        put_hit(work, vec, t + layer, lane, 0, 0, tables->t_z[layer], 0, tables->t_dzdy);
-    }
+    const float per_ut = 1.0f / config->ut_sigma_mm, per_scifi = 1.0f / config->scifi_sigma_mm;
+    put_velo(in, work, vec, lane, velo, in->velo_track[track]);
+    work->ray[vec][Q][lane] = in->q_over_p[track];
     const uint32_t up = in->upstream_track[track];
     if (up != SLC_HLT1_NONE) {
         for (uint32_t k = 0; k < in->upstream_n[up]; k++) {
             const uint32_t h = in->ut_hit[in->upstream_begin[up] + k], layer = in->ut_layer[h];
-            put_hit(work, vec, velo + layer, lane, in->ut_x[h], tables->ut_dxdy[layer], in->ut_z[h],
-                    1.0f / config->ut_sigma_mm, 0);
+            put_hit(work, vec, velo + layer, lane, in->ut_x[h], tables->ut_dxdy[layer], in->ut_z[h], per_ut);
         }
     }
     for (uint32_t k = 0; k < in->long_n[track]; k++) {
         const uint32_t h = in->scifi_hit[in->long_begin[track] + k];
         const uint32_t mat = (in->scifi_channel[h] >> 9) - 512;
-        put_hit(work, vec, t + in->scifi_zone[h] / 2, lane, in->scifi_x[h], in->mat_dxdy[mat], in->scifi_z[h],
-                1.0f / config->scifi_sigma_mm, in->mat_dzdy[mat]);
+        const size_t place = t + in->scifi_zone[h] / 2;
+        put_hit(work, vec, place, lane, in->scifi_x[h], in->mat_dxdy[mat], in->scifi_z[h], per_scifi);
+        at(work, vec, place, HIT_LEAN)[lane] = in->mat_dzdy[mat];
     }
 }
 
@@ -384,20 +403,22 @@ static void put_lane(const slc_hlt1_fit_in *in, const slc_hlt1_fit_work *work, s
     out->n_dof[track] = sound && n > 5 ? n - 5 : 0;
 }
 
-/* Fits n tracks from `first` on, in one vector or two; lanes without a track have the last one. */
+/* Fits n tracks, in one vector or two; lanes without a track have the last one. */
 static void fit_some(const slc_hlt1_fit_config *config, const slc_hlt1_fit_tables *tables,
                      const slc_hlt1_fly_kernels *fly, const slc_hlt1_fit_in *in, slc_hlt1_fit_work *work,
-                     size_t first, size_t n, const slc_hlt1_fit_out *out)
+                     const uint32_t *tracks, size_t n, const slc_hlt1_fit_out *out)
 {
     const size_t vecs = n > SIMD_LANES ? 2 : 1;
     size_t velo = 0;
     for (size_t i = 0; i < n; i++) {
-        const uint32_t hits = in->velo_n[in->velo_track[first + i]];
+        const uint32_t hits = in->velo_n[in->velo_track[tracks[i]]];
         velo = hits > velo ? hits : velo;
     }
+    for (size_t vec = 0; vec < vecs; vec++) {
+        put_layers(tables, work, vec, velo);
+    }
     for (size_t i = 0; i < vecs * SIMD_LANES; i++) {
-        put_track(config, tables, in, work, i / SIMD_LANES, i % SIMD_LANES, velo,
-                  (uint32_t)(first + (i < n ? i : n - 1)));
+        put_track(config, tables, in, work, i / SIMD_LANES, i % SIMD_LANES, velo, tracks[i < n ? i : n - 1]);
     }
     for (uint32_t pass = 0; pass < config->passes; pass++) {
         for (size_t vec = 0; vec < vecs; vec++) {
@@ -416,18 +437,42 @@ static void fit_some(const slc_hlt1_fit_config *config, const slc_hlt1_fit_table
     for (size_t vec = 0; vec < vecs; vec++) {
         put_covariance(work, vec);
         for (size_t i = vec * SIMD_LANES; i < n && i < (vec + 1) * SIMD_LANES; i++) {
-            put_lane(in, work, vec, i % SIMD_LANES, first + i, tables->sign, out);
+            put_lane(in, work, vec, i % SIMD_LANES, tracks[i], tables->sign, out);
         }
     }
+}
+
+/* Tracks from `first` on by how many hits they have in the VELO, so that few wait for longer ones; returns
+ * how many they are. */
+static size_t put_in_order(const slc_hlt1_fit_in *in, size_t first, slc_hlt1_fit_work *work)
+{
+    const size_t left = in->n_tracks - first, n = left < SLC_HLT1_FIT_TRACKS ? left : SLC_HLT1_FIT_TRACKS;
+    uint32_t begin[SLC_VELO_MAX_TRACK_HITS + 2] = {0};
+    for (size_t i = 0; i < n; i++) {
+        begin[in->velo_n[in->velo_track[first + i]] + 1]++;
+    }
+    for (size_t k = 0; k <= SLC_VELO_MAX_TRACK_HITS; k++) {
+        begin[k + 1] += begin[k];
+    }
+    for (size_t i = 0; i < n; i++) {
+        work->order[begin[in->velo_n[in->velo_track[first + i]]]++] = (uint32_t)(first + i);
+    }
+    return n;
 }
 
 static void fit(const slc_hlt1_fit_config *config, const slc_hlt1_fit_tables *tables,
                 const slc_hlt1_fly_kernels *fly, const slc_hlt1_fit_in *in, slc_hlt1_fit_work *work,
                 const slc_hlt1_fit_out *out)
 {
-    for (size_t first = 0; first < in->n_tracks; first += 2 * SIMD_LANES) {
-        const size_t left = in->n_tracks - first;
-        fit_some(config, tables, fly, in, work, first, left < 2 * SIMD_LANES ? left : 2 * SIMD_LANES, out);
+    for (size_t i = 0; i <= SLC_HLT1_FIT_SIZES; i++) {
+        work->per_sigma[i] = 1.0f / config->velo_sigma_mm[i];
+    }
+    for (size_t first = 0; first < in->n_tracks; first += SLC_HLT1_FIT_TRACKS) {
+        const size_t n = put_in_order(in, first, work);
+        for (size_t i = 0; i < n; i += 2 * SIMD_LANES) {
+            const size_t left = n - i, some = left < 2 * SIMD_LANES ? left : 2 * SIMD_LANES;
+            fit_some(config, tables, fly, in, work, work->order + i, some, out);
+        }
     }
 }
 

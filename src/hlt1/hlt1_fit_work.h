@@ -15,6 +15,7 @@ enum {
     SLC_HLT1_FIT_ROWS = 25, /* of a place: hit, step, noise, residuals */
     SLC_HLT1_FIT_CELL = SLC_HLT1_CELL +
                         SLC_HLT1_FIT_LANES, /* a whole vector may be written behind the cell's */
+    SLC_HLT1_FIT_TRACKS = 256,              /* that are put in order together */
     SLC_HLT1_FIT_TRIANGLE = 36              /* five rows and one more, of six */
 };
 
@@ -25,6 +26,8 @@ struct slc_hlt1_fit_work {
     float cell[SLC_HLT1_FIT_LANES * SLC_HLT1_FIT_CELL]; /* coefficients of each lane */
     float ray[2][6][SLC_HLT1_FIT_LANES];                /* x y tx ty q z where the fit ends */
     float chi2[2][SLC_HLT1_FIT_LANES];
+    float per_sigma[SLC_HLT1_FIT_SIZES + 1];  /* of hits of the VELO, by size */
+    uint32_t order[SLC_HLT1_FIT_TRACKS];      /* tracks, by rising length */
     float covariance[15][SLC_HLT1_FIT_LANES]; /* of one vector, in the order of slc_hlt1_fitted's */
 };
 

@@ -21,15 +21,16 @@ static void bend_y(const slc_hlt1_forward_in *in, const slc_hlt1_forward_start *
     const float odd[6] = {
         tx * ty, tx * tx2 * ty, tx * ty * ty2, tx * tx2 * tx2 * ty, tx * tx2 * ty * ty2, tx * ty * ty2 * ty2};
     const float even[6] = {ty, tx2 * ty, ty * ty2, tx2 * tx2 * ty, tx2 * ty * ty2, ty * ty2 * ty2};
-    for (size_t i = 0; i < 6; i++) {
-        const float *c = in->tables->params->y_correction[stereo_layers[i]];
-        float *to = w->y_bend[i];
-        to[0] = to[1] = to[2] = 0;
+    for (size_t i = 0; i < 6; i += SIMD_LANES) {
+        f32v to0 = f(0), to1 = f(0), to2 = f(0);
         for (size_t k = 0; k < 6; k++) {
-            to[0] += c[k] * odd[k];
-            to[1] += c[6 + k] * even[k];
-            to[2] += c[12 + k] * odd[k];
+            to0 = ADD(to0, MUL(f32v_load(&in->tables->y_correction[k][i]), f(odd[k])));
+            to1 = ADD(to1, MUL(f32v_load(&in->tables->y_correction[6 + k][i]), f(even[k])));
+            to2 = ADD(to2, MUL(f32v_load(&in->tables->y_correction[12 + k][i]), f(odd[k])));
         }
+        f32v_store(w->y_bend[0] + i, to0);
+        f32v_store(w->y_bend[1] + i, to1);
+        f32v_store(w->y_bend[2] + i, to2);
     }
 }
 
@@ -51,7 +52,7 @@ typedef struct chain {
 static inline u32v look(const chain *c, uint32_t k, f32v x, mask32 some, f32v *near)
 {
     *near = f(INFINITY);
-    return c->w->n[k] > 0 && mask32_any(some) ? nearest(c->in, c->w, k, 0, c->w->n[k], x, some, near)
+    return c->w->n[k] > 0 && mask32_any(some) ? nearest_of_many(c->in, c->w, k, 0, c->w->n[k], x, some, near)
                                               : u32v_set(0);
 }
 
@@ -61,7 +62,7 @@ static inline u32v look_in_x(const chain *c, uint32_t k, f32v x, mask32 some, f3
     const slc_hlt1_forward_work *w = c->w;
     const float *values = c->in->x + w->row[k];
     const uint32_t begin = w->begin[k], end = w->end[k];
-    if (begin < end && end - begin <= FEW_HITS) {
+    if (begin < end && are_few(end - begin)) {
         const mask32 inside = mask32_and(f32v_gt(x, f(values[begin])), f32v_le(x, f(values[end - 1])));
         if (!mask32_any(mask32_andnot(some, inside))) {
             return nearest(c->in, w, k, begin, end, x, some, near);
@@ -155,8 +156,26 @@ static inline f32v fit_y(const chain *c, const uint64_t has[NEARS], f32v *y0, f3
     return DIV(chi2, s0);
 }
 
-/* Follows the curves through the other x layers, then through the tilted ones. Returns those with enough
- * hits, and which layers have one. */
+/* The nearest hits of tilted layers to the active candidates, none of which waits for another's. */
+static inline void look_in_tilted(const chain *c, size_t begin, size_t end, mask32 active)
+{
+    slc_hlt1_forward_work *w = c->w;
+    for (size_t i = begin; i < end; i++) {
+        const uint32_t k = stereo_layers[i];
+        const f32v x = at_d(w, f(w->d[k])), dx = SUB(x, f(w->velo_x[k]));
+        const f32v power = ADD(f(w->y_bend[0][i]),
+                               MUL(dx, ADD(f(w->y_bend[1][i]), MUL(dx, f(w->y_bend[2][i])))));
+        const f32v y = ADD(f(w->y[k]), MUL(dx, power));
+        const f32v tilted = SUB(x, MUL(y, f(c->in->tables->dxdy[k])));
+        f32v near;
+        u32v_store(w->near_hit[OTHERS + i], look(c, k, tilted, active, &near));
+        f32v_store(w->near_x[OTHERS + i], near);
+        f32v_store(w->tilted[i], tilted);
+    }
+}
+
+/* Follows the curves through the other x layers, then through the tilted ones; what has become hopeless is
+ * given up before a station's. Returns those with enough hits, and which layers have one. */
 static inline mask32 follow(const chain *c, const slc_hlt1_forward_start *s, mask32 second, mask32 active,
                             uint64_t has[NEARS], i32v *hits, f32v *sum)
 {
@@ -173,19 +192,13 @@ static inline mask32 follow(const chain *c, const slc_hlt1_forward_start *s, mas
         has[k] = mask32_bits(take_in(w, k, x, f(x_limit), active, hits, sum));
     }
     const f32v limit = f(stereo_limit * (fabsf(s->tx) + fabsf(s->velo.ty)));
-    for (size_t i = 0; i < 6; i++) {
-        const uint32_t k = stereo_layers[i];
-        active = mask32_and(active, is_promising(c->in, *hits, 6 - (int32_t)i, *sum));
-        has[OTHERS + i] = 0;
+    for (size_t from = 0; from < 6; from += 2) {
+        active = mask32_and(active, is_promising(c->in, *hits, 6 - (int32_t)from, *sum));
         if (mask32_any(active)) {
-            const float *bend = w->y_bend[i];
-            const f32v x = at_d(w, f(w->d[k])), dx = SUB(x, f(w->velo_x[k]));
-            const f32v power = ADD(f(bend[0]), MUL(dx, ADD(f(bend[1]), MUL(dx, f(bend[2])))));
-            const f32v y = ADD(f(w->y[k]), MUL(dx, power));
-            const f32v tilted = SUB(x, MUL(y, f(c->in->tables->dxdy[k])));
-            f32v near;
-            u32v_store(w->near_hit[OTHERS + i], look(c, k, tilted, active, &near));
-            f32v_store(w->near_x[OTHERS + i], near);
+            look_in_tilted(c, from, from + 2, active);
+        }
+        for (size_t i = from; i < from + 2; i++) {
+            const f32v tilted = f32v_load(w->tilted[i]);
             has[OTHERS + i] = mask32_bits(take_in(w, OTHERS + i, tilted, limit, active, hits, sum));
         }
     }

@@ -25,6 +25,11 @@ void slc_hlt1_forward_tables_make(const slc_hlt1_geometry *geometry, slc_hlt1_fo
         tables->dxdy[k] = dxdy[k % 4];
         tables->zone_z[k] = geometry->forward->zone_z_mm[k];
     }
+    for (size_t i = 0; i < 6; i++) {
+        for (size_t k = 0; k < 18; k++) {
+            tables->y_correction[k][i] = geometry->forward->y_correction[stereo_layers[i]][k];
+        }
+    }
 }
 
 /* ---- room --------------------------------------------------------------------------------------- */

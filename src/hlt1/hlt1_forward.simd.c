@@ -112,7 +112,7 @@ typedef struct three {
     const slc_hlt1_forward_start *start;
     slc_hlt1_forward_work *w;
     uint32_t set, first, middle, last; /* layers */
-    float lever, reach;
+    float lever, per_lever, reach;
 } three;
 
 /* How far in x the middle of the magnet is from where the two legs meet, for the slope behind it. */
@@ -129,91 +129,101 @@ static inline f32v tolerance_of(f32v q_over_p)
     return ADD(f(8.0f), MUL(f(32.0f), f32v_select(f32v_lt(q, f(5e-4f)), part, f(1.0f))));
 }
 
-/* The last one of those that are kept, which are a full list. */
-static size_t find_worst(const slc_hlt1_forward_work *w, size_t n)
+/* Takes out the one that comes last. */
+static void drop_worst(slc_hlt1_forward_work *w)
 {
-    float most = 0;
-    for (size_t t = 0; t < n; t += SIMD_LANES) {
-        const f32v distance = f32v_load(w->triplets.distance2 + t);
-        const float here = f32v_highest(f32v_select(mask32_first(n - t), distance, f(0)));
-        most = here > most ? here : most;
+    const size_t last = --w->triplets.n;
+    size_t worst = last;
+    for (size_t t = 0; t < last; t++) {
+        worst = is_before(w, worst, t) ? t : worst;
     }
-    size_t worst = n;
-    for (size_t t = 0; t < n; t += SIMD_LANES) {
-        const mask32 same = f32v_ge(f32v_load(w->triplets.distance2 + t), f(most));
-        for (uint64_t left = mask32_bits(mask32_and(same, mask32_first(n - t))); left != 0;
-             left &= left - 1) {
-            const size_t i = t + (size_t)__builtin_ctzll(left);
-            worst = worst == n || is_before(w, worst, i) ? i : worst;
-        }
-    }
-    return worst;
-}
-
-/* Keeps the best ones: row n is the new one. */
-static void keep_triplet(slc_hlt1_forward_work *w, size_t most)
-{
-    const size_t n = w->triplets.n, worst = w->triplets.worst;
-    if (n < most) {
-        w->triplets.n++;
-        if (n + 1 == most) {
-            w->triplets.worst = find_worst(w, most);
-        }
-        return;
-    }
-    if (most == 0 || !is_before(w, n, worst)) {
-        return;
-    }
-    w->triplets.distance2[worst] = w->triplets.distance2[n];
-    w->triplets.set[worst] = w->triplets.set[n];
+    w->triplets.distance2[worst] = w->triplets.distance2[last];
+    w->triplets.set[worst] = w->triplets.set[last];
     for (size_t k = 0; k < 3; k++) {
-        w->triplets.x[k][worst] = w->triplets.x[k][n];
-        w->triplets.hit[k][worst] = w->triplets.hit[k][n];
+        w->triplets.x[k][worst] = w->triplets.x[k][last];
+        w->triplets.hit[k][worst] = w->triplets.hit[k][last];
     }
-    w->triplets.worst = find_worst(w, n);
 }
 
-/* Lanes of a vector of pairs, with the hit in the middle that is in w->middle, become triplets. */
-static void keep_lanes(const three *c, size_t pair, uint64_t lanes)
+/* Those of a vector of triplets go to the end of those that are kept. */
+static inline void keep_lanes(slc_hlt1_forward_work *w, size_t from, mask32 some)
 {
-    slc_hlt1_forward_work *w = c->w;
-    for (uint64_t left = lanes; left != 0; left &= left - 1) {
-        const size_t lane = (size_t)__builtin_ctzll(left), p = pair + lane, t = w->triplets.n;
-        w->triplets.distance2[t] = w->middle.distance2[lane];
-        w->triplets.set[t] = c->set;
-        w->triplets.x[0][t] = w->pairs.x[p];
-        w->triplets.x[1][t] = w->middle.x[lane];
-        w->triplets.x[2][t] = w->middle.last_x[lane];
-        w->triplets.hit[0][t] = w->pairs.first[p];
-        w->triplets.hit[1][t] = w->middle.hit[lane];
-        w->triplets.hit[2][t] = w->pairs.last[p];
-        keep_triplet(w, c->in->max_triplets);
+    const size_t to = w->triplets.n;
+    (void)f32v_pack(w->triplets.distance2 + to, f32v_load(w->triplets.distance2 + from), some);
+    for (size_t k = 0; k < 3; k++) {
+        (void)f32v_pack(w->triplets.x[k] + to, f32v_load(w->triplets.x[k] + from), some);
+        (void)u32v_pack(w->triplets.hit[k] + to, u32v_load(w->triplets.hit[k] + from), some);
     }
+    w->triplets.n += u32v_pack(w->triplets.set + to, u32v_load(w->triplets.set + from), some);
+}
+
+/* Keeps the best ones, at most `most`: those than which fewer are nearer, and of equally near ones the first.
+ */
+static void keep_best(slc_hlt1_forward_work *w, size_t most)
+{
+    uint64_t kept[SLC_HLT1_FORWARD_TRIPLETS];
+    const size_t n = w->triplets.n;
+    if (n <= most) {
+        return;
+    }
+    for (size_t from = 0, row = 0; from < n; from += SIMD_LANES, row++) {
+        const f32v distance = f32v_load(w->triplets.distance2 + from);
+        u32v before = u32v_set(0);
+        for (size_t t = 0; t < n; t++) {
+            const mask32 nearer = f32v_lt(f(w->triplets.distance2[t]), distance);
+            before = u32v_select(nearer, u32v_add(before, u32v_set(1)), before);
+        }
+        const mask32 good = u32v_lt(before, u32v_set((uint32_t)most));
+        kept[row] = mask32_bits(mask32_and(good, mask32_first(n - from)));
+    }
+    w->triplets.n = 0;
+    for (size_t from = 0, row = 0; from < n; from += SIMD_LANES, row++) {
+        keep_lanes(w, from, mask32_of_bits(kept[row]));
+    }
+    while (w->triplets.n > most) {
+        drop_worst(w);
+    }
+}
+
+/* Makes room for a vector of triplets; what is not as near as those that stay is not wanted then. */
+static void make_room(slc_hlt1_forward_work *w, size_t most)
+{
+    if (w->triplets.n + SIMD_LANES <= SLC_HLT1_FORWARD_TRIPLETS) {
+        return;
+    }
+    float limit = 0;
+    keep_best(w, most);
+    for (size_t t = 0; t < w->triplets.n; t++) {
+        limit = w->triplets.distance2[t] > limit ? w->triplets.distance2[t] : limit;
+    }
+    w->triplets.limit = limit;
 }
 
 /* Looks up the hit in the middle of a vector of pairs from number p on, and keeps those where it is near
  * enough. */
-static inline void complete(const three *c, size_t p, f32v x1, f32v x2, mask32 some)
+static inline void complete(const three *c, size_t p, f32v x0, f32v x1, f32v x2, mask32 some)
 {
     const slc_hlt1_forward_in *in = c->in;
     slc_hlt1_forward_work *w = c->w;
     f32v x;
     const u32v m = nearest(in, w, c->middle, w->begin[c->middle], w->end[c->middle], x1, some, &x);
     const f32v d = SUB(x, x1), d2 = MUL(d, d);
-    some = mask32_and(some, f32v_lt(d2, f(triplet_limit)));
+    some = mask32_and(some, mask32_and(f32v_lt(d2, f(triplet_limit)), f32v_le(d2, f(w->triplets.limit))));
     if (in->free) {
         const f32v there = f32v_gather_masked(in->free_x, u32v_add(u32v_set(w->row[c->middle]), m), some,
                                               f(INFINITY));
         some = mask32_and(some, f32v_lt(there, f(INFINITY)));
     }
-    if (w->triplets.n > 0 && w->triplets.n == in->max_triplets) {
-        some = mask32_and(some, f32v_le(d2, f(w->triplets.distance2[w->triplets.worst])));
-    }
-    f32v_store(w->middle.distance2, d2);
-    f32v_store(w->middle.x, x);
-    f32v_store(w->middle.last_x, x2);
-    u32v_store(w->middle.hit, m);
-    keep_lanes(c, p, mask32_bits(some));
+    const size_t n = w->triplets.n;
+    (void)f32v_pack(w->triplets.distance2 + n, d2, some);
+    (void)f32v_pack(w->triplets.x[0] + n, x0, some);
+    (void)f32v_pack(w->triplets.x[1] + n, x, some);
+    (void)f32v_pack(w->triplets.x[2] + n, x2, some);
+    (void)u32v_pack(w->triplets.hit[0] + n, u32v_load(w->pairs.first + p), some);
+    (void)u32v_pack(w->triplets.hit[1] + n, m, some);
+    (void)u32v_pack(w->triplets.hit[2] + n, u32v_load(w->pairs.last + p), some);
+    w->triplets.n += u32v_pack(w->triplets.set + n, u32v_set(c->set), some);
+    make_room(w, in->max_triplets);
 }
 
 /* Those of the pairs that point to the VELO's line in the middle of the magnet. */
@@ -223,11 +233,12 @@ static void judge_pairs(const three *c)
     const slc_hlt1_forward_start *s = c->start;
     slc_hlt1_forward_work *w = c->w;
     const f32v z0 = f(w->z[c->first]), z1 = f(w->z[c->middle]), sagitta = f(params->sagitta[c->set]);
-    const float *last = c->in->free_x + w->row[c->last];
+    const uint32_t begin = w->begin[c->last], n_last = w->end[c->last] - begin;
+    const float *last = c->in->free_x + w->row[c->last] + begin;
     for (size_t p = 0; p < w->pairs.n; p += SIMD_LANES) {
         mask32 good = mask32_first(w->pairs.n - p);
         const f32v x0 = f32v_load(w->pairs.x + p);
-        const f32v x2 = f32v_gather_masked(last, u32v_load(w->pairs.last + p), good, f(INFINITY));
+        const f32v x2 = pick_of(last, n_last, u32v_sub(u32v_load(w->pairs.last + p), u32v_set(begin)), good);
         const f32v tolerance = c->in->free ? f32v_load(w->pairs.tolerance + p) : f(s->tolerance);
         const f32v slope = DIV(SUB(x2, x0), f(c->reach));
         const f32v off = SUB(SUB(ADD(x0, MUL(slope, f(c->lever))), f(s->magnet_x)),
@@ -237,38 +248,51 @@ static void judge_pairs(const three *c)
         if (s->soft) {
             good = mask32_andnot(good, f32v_lt(MUL(SUB(slope, f(s->tx)), f(s->bend)), f(0)));
         }
-        if (mask32_any(good)) {
-            complete(c, p, ADD(MUL(z1, slope), MUL(SUB(x0, MUL(slope, z0)), sagitta)), x2, good);
-        }
+        complete(c, p, x0, ADD(MUL(z1, slope), MUL(SUB(x0, MUL(slope, z0)), sagitta)), x2, good);
     }
     w->pairs.n = 0;
 }
 
-/* Pairs the first hits of a vector, from row i on, with the last ones that their slopes lead to. */
-static void pair(const three *c, uint32_t i, f32v x0, f32v tolerance, mask32 some, f32v low, f32v high)
+/* Which last hits go with the first hits of a vector, number i and following of the window: those that their
+ * slopes lead to. */
+static inline void find_lasts(const three *c, size_t i, mask32 some, f32v low, f32v high)
 {
     const slc_hlt1_forward_in *in = c->in;
     slc_hlt1_forward_work *w = c->w;
     const float *last = in->x + w->row[c->last];
-    const float lowest = f32v_lowest(f32v_select(some, low, f(INFINITY)));
-    const float highest = f32v_highest(f32v_select(some, high, f(-INFINITY)));
-    const uint32_t lower_row = lower(in, w, c->last, lowest), begin = w->begin[c->last];
-    const uint32_t from = lower_row > begin ? lower_row : begin, end = w->end[c->last];
-    u32v at = u32v_set(from), behind = at;
-    for (uint32_t k = from; k < end && last[k] <= highest; k++) {
-        const f32v x2 = f(last[k]);
-        at = u32v_select(f32v_lt(x2, low), u32v_add(at, u32v_set(1)), at);
-        behind = u32v_select(f32v_le(x2, high), u32v_add(behind, u32v_set(1)), behind);
+    uint32_t from = w->begin[c->last], end = w->end[c->last];
+    if (!are_few(end - from)) {
+        const float highest = f32v_highest(f32v_select(some, high, f(-INFINITY)));
+        const uint32_t first = lower(in, w, c->last, f32v_lowest(f32v_select(some, low, f(INFINITY))));
+        uint32_t behind = lower(in, w, c->last, highest);
+        from = first > from ? first : from;
+        while (behind < end && last[behind] <= highest) {
+            behind++;
+        }
+        end = behind < end ? behind : end;
+        end = end < from ? from : end;
     }
-    for (mask32 left = mask32_and(some, u32v_lt(at, behind)); mask32_any(left);
-         left = mask32_and(some, u32v_lt(at, behind))) {
+    u32v at, behind;
+    count_between(last + from, end - from, low, high, &at, &behind);
+    u32v_store(w->firsts.at + i, u32v_add(u32v_set(from), at));
+    u32v_store(w->firsts.behind + i, u32v_add(u32v_set(from), u32v_select(some, behind, u32v_set(0))));
+}
+
+/* Pairs of the first hits of a vector, number i and following of those that begin in row `first`. */
+static void pair(const three *c, uint32_t first, size_t i)
+{
+    slc_hlt1_forward_work *w = c->w;
+    const f32v x0 = f32v_load(w->firsts.x + i), tolerance = f32v_load(w->firsts.tolerance + i);
+    const u32v row = u32v_iota(first + (uint32_t)i), behind = u32v_load(w->firsts.behind + i);
+    u32v at = u32v_load(w->firsts.at + i);
+    for (mask32 left = u32v_lt(at, behind); mask32_any(left); left = u32v_lt(at, behind)) {
         const size_t n = w->pairs.n;
         (void)f32v_pack(w->pairs.x + n, x0, left);
-        if (in->free) {
+        if (c->in->free) {
             (void)f32v_pack(w->pairs.tolerance + n, tolerance, left);
         }
         (void)u32v_pack(w->pairs.last + n, at, left);
-        w->pairs.n += u32v_pack(w->pairs.first + n, u32v_iota(i), left);
+        w->pairs.n += u32v_pack(w->pairs.first + n, row, left);
         at = u32v_add(at, u32v_set(1));
         if (w->pairs.n + SIMD_LANES > SLC_HLT1_FORWARD_PAIRS) {
             judge_pairs(c);
@@ -276,11 +300,35 @@ static void pair(const three *c, uint32_t i, f32v x0, f32v tolerance, mask32 som
     }
 }
 
+/* The first hits of a vector, from row `first` + i on: which last hits they lead to. */
+static inline void lead(const three *c, uint32_t first, size_t i, size_t n)
+{
+    const slc_hlt1_forward_in *in = c->in;
+    const slc_hlt1_forward_start *s = c->start;
+    const float *p = in->tables->params->x_at_magnet;
+    const f32v lever = f(c->lever), reach = f(c->reach), mx = f(s->magnet_x);
+    const f32v x0 = f32v_load(in->free_x + c->w->row[c->first] + first + i);
+    const mask32 some = mask32_and(mask32_first(n - i), f32v_lt(x0, f(INFINITY)));
+    /* Only a tolerance by the momentum needs exact slopes: judge_pairs cuts, and there is room to spare. */
+    const f32v straight = in->free ? DIV(SUB(mx, x0), lever) : MUL(SUB(mx, x0), f(c->per_lever));
+    const f32v from_magnet = SUB(ADD(mx, magnet_shift(in->tables->params, straight)), x0);
+    const f32v slope = in->free ? DIV(from_magnet, lever) : MUL(from_magnet, f(c->per_lever));
+    const f32v tolerance = in->free ? tolerance_of(DIV(SUB(slope, f(s->tx)), f(s->kick))) : f(s->tolerance);
+    /* At large slopes the shift counts: where `off` is 0 by Newton, and how far x may be from there. */
+    const f32v rises = ADD(f(2.0f * p[2]), MUL(MUL(slope, f(3.0f)), f(p[3])));
+    const f32v bends = SUB(lever, ADD(f(p[1]), MUL(slope, rises)));
+    const f32v off = SUB(SUB(ADD(x0, MUL(slope, lever)), mx), magnet_shift(in->tables->params, slope));
+    const f32v per_bend = DIV(f(1.0f), bends);
+    const f32v centre = ADD(x0, MUL(SUB(slope, MUL(off, per_bend)), reach));
+    const f32v most = ADD(MUL(MUL(f(1.1f), tolerance), f32v_abs(MUL(reach, per_bend))), f(1.0f));
+    f32v_store(c->w->firsts.x + i, x0);
+    f32v_store(c->w->firsts.tolerance + i, tolerance);
+    find_lasts(c, i, some, SUB(centre, most), ADD(centre, most));
+}
+
 static void find_triplets(const slc_hlt1_forward_in *in, const slc_hlt1_forward_start *s,
                           slc_hlt1_forward_work *w, uint32_t set)
 {
-    const slc_hlt1_forward_params *params = in->tables->params;
-    const float *p = params->x_at_magnet;
     three c = {.in = in,
                .start = s,
                .w = w,
@@ -288,26 +336,18 @@ static void find_triplets(const slc_hlt1_forward_in *in, const slc_hlt1_forward_
                .first = sets[set][0],
                .middle = sets[set][1],
                .last = sets[set][2]};
-    c.lever = params->magnet_z_mm[0] - w->z[c.first];
+    c.lever = in->tables->params->magnet_z_mm[0] - w->z[c.first];
+    c.per_lever = 1 / c.lever;
     c.reach = w->z[c.last] - w->z[c.first];
-    const f32v lever = f(c.lever), reach = f(c.reach), mx = f(s->magnet_x);
-    for (uint32_t i = w->begin[c.first]; i < w->end[c.first]; i += (uint32_t)SIMD_LANES) {
-        const f32v x0 = f32v_load(in->free_x + w->row[c.first] + i);
-        const mask32 some = mask32_and(mask32_first(w->end[c.first] - i), f32v_lt(x0, f(INFINITY)));
-        if (!mask32_any(some)) {
-            continue;
+    const uint32_t end = w->end[c.first];
+    for (uint32_t first = w->begin[c.first]; first < end; first += SLC_HLT1_FORWARD_FIRSTS) {
+        const size_t left = end - first, n = left < SLC_HLT1_FORWARD_FIRSTS ? left : SLC_HLT1_FORWARD_FIRSTS;
+        for (size_t i = 0; i < n; i += SIMD_LANES) {
+            lead(&c, first, i, n);
         }
-        const f32v straight = DIV(SUB(mx, x0), lever);
-        const f32v slope = DIV(SUB(ADD(mx, magnet_shift(params, straight)), x0), lever);
-        const f32v tolerance = in->free ? tolerance_of(DIV(SUB(slope, f(s->tx)), f(s->kick)))
-                                        : f(s->tolerance);
-        /* At large slopes the shift counts: where `off` is 0 by Newton, and how far x may be from there. */
-        const f32v rises = ADD(f(2.0f * p[2]), MUL(MUL(slope, f(3.0f)), f(p[3])));
-        const f32v bends = SUB(lever, ADD(f(p[1]), MUL(slope, rises)));
-        const f32v off = SUB(SUB(ADD(x0, MUL(slope, lever)), mx), magnet_shift(params, slope));
-        const f32v centre = ADD(x0, MUL(SUB(slope, DIV(off, bends)), reach));
-        const f32v most = ADD(MUL(MUL(f(1.1f), tolerance), f32v_abs(DIV(reach, bends))), f(1.0f));
-        pair(&c, i, x0, tolerance, some, SUB(centre, most), ADD(centre, most));
+        for (size_t i = 0; i < n; i += SIMD_LANES) {
+            pair(&c, first, i);
+        }
     }
     judge_pairs(&c);
 }
@@ -316,7 +356,8 @@ static void find_triplets(const slc_hlt1_forward_in *in, const slc_hlt1_forward_
 static bool seek(const slc_hlt1_forward_in *in, const slc_hlt1_forward_start *start,
                  slc_hlt1_forward_work *work)
 {
-    work->triplets.n = work->triplets.worst = work->pairs.n = 0;
+    work->triplets.n = work->pairs.n = 0;
+    work->triplets.limit = INFINITY;
     cross_layers(in, start, work);
     if (!find_windows(in, start, work)) {
         return false;
@@ -326,6 +367,7 @@ static bool seek(const slc_hlt1_forward_in *in, const slc_hlt1_forward_start *st
             find_triplets(in, start, work, set);
         }
     }
+    keep_best(work, in->max_triplets);
     return work->triplets.n > 0;
 }
 

@@ -14,7 +14,6 @@
 #define MUL f32v_mul
 #define DIV f32v_div
 
-enum { FEW_HITS = 48 };
 static const uint32_t sets[2][3] = {{0, 4, 8}, {3, 7, 11}};
 static const uint32_t stereo_layers[6] = {1, 2, 5, 6, 9, 10};
 
@@ -50,42 +49,172 @@ static inline uint32_t lower(const slc_hlt1_forward_in *in, const slc_hlt1_forwa
     return from + below(in->x + w->row[layer] + from, to, w->n[layer] - from);
 }
 
-/* Of rising values first … last - 1 those that are nearest to x of any lane, from one that is not above the
- * lowest x but for the first of all, to one that is not below `highest`; of two the one below. */
-static inline u32v scan(const float *values, uint32_t first, uint32_t last, bool has_left, float highest,
-                        f32v x, f32v *near)
+/* Are vectors long enough for the hits of a window in four of them? (On SVE lanes may be no power of two.) */
+static inline bool are_long(void)
 {
-    f32v low = f(has_left ? values[first - 1] : -INFINITY), high = f(INFINITY);
-    u32v at = u32v_set(first);
-    bool more = true;
-    for (uint32_t k = first; k < last && more; k++) {
-        const f32v here = f(values[k]);
-        const mask32 below = f32v_lt(here, x);
-        at = u32v_select(below, u32v_add(at, u32v_set(1)), at);
-        low = f32v_select(below, here, low);
-        high = f32v_select(below, high, f32v_min(high, here));
-        more = values[k] < highest;
-    }
-    const mask32 left = f32v_le(SUB(x, low), SUB(high, x));
-    *near = f32v_select(left, low, high);
-    return u32v_select(left, u32v_sub(at, u32v_set(1)), at);
+    return SIMD_LANES >= 16 && (SIMD_LANES & (SIMD_LANES - 1)) == 0;
 }
 
-/* Of hits begin … end - 1 of a layer, at least one, those nearest to the places x of the lanes in `some`. Few
- * hits are gone through for all lanes, without a look at where these are; of many those that lie between the
- * lanes. */
+/* Row number `row` of n rising values, a vector long; infinity behind them. */
+static inline f32v row_of(const float *values, uint32_t n, size_t row)
+{
+    const size_t from = row * SIMD_LANES;
+    const mask32 some = mask32_first(n > from ? n - from : 0);
+    return f32v_select(some, f32v_load_masked(values + from, some), f(INFINITY));
+}
+
+static inline mask32 is_below(f32v value, f32v x, bool or_at)
+{
+    return or_at ? f32v_le(value, x) : f32v_lt(value, x);
+}
+
+/* Of four vectors: lane i of all their lanes. */
+static inline f32v pick(f32v row0, f32v row1, f32v row2, f32v row3, u32v i)
+{
+    const u32v lanes = u32v_set((uint32_t)SIMD_LANES), at = u32v_and(i, u32v_sub(lanes, u32v_set(1)));
+    const f32v low = f32v_select(u32v_lt(i, lanes), f32v_permute(row0, at), f32v_permute(row1, at));
+    const u32v three = u32v_add(lanes, u32v_add(lanes, lanes));
+    const f32v high = f32v_select(u32v_lt(i, three), f32v_permute(row2, at), f32v_permute(row3, at));
+    return f32v_select(u32v_lt(i, u32v_add(lanes, lanes)), low, high);
+}
+
+/* values[i] of the lanes in `some`, i < n. */
+static inline f32v pick_of(const float *values, uint32_t n, u32v i, mask32 some)
+{
+    if (!are_long() || n > 4 * SIMD_LANES) {
+        return f32v_gather_masked(values, i, some, f(INFINITY));
+    }
+    return pick(row_of(values, n, 0), row_of(values, n, 1), row_of(values, n, 2), row_of(values, n, 3), i);
+}
+
+/* How many of the n rising values, of which four vectors are looked at, are below the places x (or at them)
+ * of the lanes; with *low the highest of these, if there is one, and with *high the lowest of the others. By
+ * halves, with the values in registers. */
+static inline u32v count_below(const float *values, uint32_t n, bool or_at, f32v x, f32v *low, f32v *high)
+{
+    const uint32_t lanes = (uint32_t)SIMD_LANES;
+    const f32v row0 = row_of(values, n, 0), row1 = row_of(values, n, 1), row2 = row_of(values, n, 2),
+               row3 = row_of(values, n, 3);
+    const u32v zero = u32v_set(0);
+    const f32v first1 = f32v_permute(row1, zero), first2 = f32v_permute(row2, zero),
+               first3 = f32v_permute(row3, zero);
+    const mask32 in1 = is_below(first1, x, or_at), in2 = is_below(first2, x, or_at),
+                 in3 = is_below(first3, x, or_at);
+    f32v below = f32v_select(in3, first3, f32v_select(in2, first2, f32v_select(in1, first1, *low)));
+    f32v above = f32v_select(in3, f(INFINITY), f32v_select(in2, first3, f32v_select(in1, first2, first1)));
+    const u32v begin = u32v_select(
+        in3, u32v_set(3 * lanes),
+        u32v_select(in2, u32v_set(2 * lanes), u32v_select(in1, u32v_set(lanes), zero)));
+    u32v at = zero;
+    for (uint32_t step = lanes; step > 0; step /= 2) { /* the last one looks at where it stands */
+        const u32v to = step > 1 ? u32v_add(at, u32v_set(step / 2 - 1)) : at;
+        const f32v even = f32v_select(in1, f32v_permute(row1, to), f32v_permute(row0, to));
+        const f32v odd = f32v_select(in3, f32v_permute(row3, to), f32v_permute(row2, to));
+        const f32v here = f32v_select(in2, odd, even);
+        const mask32 less = is_below(here, x, or_at);
+        at = u32v_select(less, u32v_add(at, u32v_set(step > 1 ? step / 2 : 1)), at);
+        below = f32v_select(less, here, below);
+        above = f32v_select(less, above, here);
+    }
+    *low = below;
+    *high = above;
+    return u32v_add(begin, at);
+}
+
+/* The same for more values, or with shorter vectors: from the first value to one that is not below
+ * `highest`. */
+static inline u32v scan_below(const float *values, uint32_t n, float highest, f32v x, f32v *low, f32v *high)
+{
+    f32v below = *low, above = f(INFINITY);
+    u32v at = u32v_set(0);
+    bool more = true;
+    for (uint32_t k = 0; k < n && more; k++) {
+        const f32v here = f(values[k]);
+        const mask32 less = f32v_lt(here, x);
+        at = u32v_select(less, u32v_add(at, u32v_set(1)), at);
+        below = f32v_select(less, here, below);
+        above = f32v_select(less, above, f32v_min(above, here));
+        more = values[k] < highest;
+    }
+    *low = below;
+    *high = above;
+    return at;
+}
+
+/* By registers where vectors are long. */
+static inline u32v find_below(const float *values, uint32_t n, float highest, f32v x, f32v *low, f32v *high)
+{
+    if (!are_long()) {
+        return scan_below(values, n, highest, x, low, high);
+    }
+    const uint32_t most = 4 * (uint32_t)SIMD_LANES;
+    u32v at = count_below(values, n, false, x, low, high);
+    for (uint32_t from = most; from < n; from += most) {
+        f32v above;
+        at = u32v_add(at, count_below(values + from, n - from, false, x, low, &above));
+        *high = f32v_min(*high, above);
+    }
+    return at;
+}
+
+/* How many of n rising values are below the lanes' low places, and how many at most at their high ones. */
+static inline void count_between(const float *values, uint32_t n, f32v low, f32v high, u32v *at, u32v *behind)
+{
+    *at = *behind = u32v_set(0);
+    if (!are_long()) {
+        for (uint32_t k = 0; k < n; k++) {
+            const f32v here = f(values[k]);
+            *at = u32v_select(f32v_lt(here, low), u32v_add(*at, u32v_set(1)), *at);
+            *behind = u32v_select(f32v_le(here, high), u32v_add(*behind, u32v_set(1)), *behind);
+        }
+        return;
+    }
+    f32v below = f(-INFINITY), above;
+    for (uint32_t from = 0; from < n; from += 4 * (uint32_t)SIMD_LANES) {
+        *at = u32v_add(*at, count_below(values + from, n - from, false, low, &below, &above));
+        *behind = u32v_add(*behind, count_below(values + from, n - from, true, high, &below, &above));
+    }
+}
+
+/* Are they so few that all of them are looked at, without regard to where the lanes are? */
+static inline bool are_few(uint32_t hits)
+{
+    return hits <= (are_long() ? 8 * SIMD_LANES : 48);
+}
+
+/* Of hits first … last - 1 of a layer, to one that is not below `highest`, and of the one before them, if it
+ * is not before `begin`: those nearest to the places x of the lanes; of two the one below. */
+static inline u32v nearest_of(const float *values, uint32_t begin, uint32_t first, uint32_t last,
+                              float highest, f32v x, f32v *near)
+{
+    f32v low = f(first > begin ? values[first - 1] : -INFINITY), high;
+    const u32v at = find_below(values + first, last - first, highest, x, &low, &high);
+    const mask32 left = f32v_le(SUB(x, low), SUB(high, x));
+    *near = f32v_select(left, low, high);
+    return u32v_add(u32v_set(first), u32v_select(left, u32v_sub(at, u32v_set(1)), at));
+}
+
+/* Of hits begin … end - 1 of a layer, at least one, those nearest to the places x of the lanes in `some`:
+ * only those that lie between the lanes are looked at. */
+static inline u32v nearest_of_many(const slc_hlt1_forward_in *in, const slc_hlt1_forward_work *w,
+                                   uint32_t layer, uint32_t begin, uint32_t end, f32v x, mask32 some,
+                                   f32v *near)
+{
+    const float highest = f32v_highest(f32v_select(some, x, f(-INFINITY)));
+    uint32_t first = lower(in, w, layer, f32v_lowest(f32v_select(some, x, f(INFINITY)))), last = end;
+    first = first < begin ? begin : first > end ? end : first;
+    if (are_long()) {
+        last = lower(in, w, layer, highest) + 1;
+        last = last < first ? first : last > end ? end : last;
+    }
+    return nearest_of(in->x + w->row[layer], begin, first, last, highest, x, near);
+}
+
 static inline u32v nearest(const slc_hlt1_forward_in *in, const slc_hlt1_forward_work *w, uint32_t layer,
                            uint32_t begin, uint32_t end, f32v x, mask32 some, f32v *near)
 {
-    const float *values = in->x + w->row[layer];
-    if (end - begin <= FEW_HITS) {
-        return scan(values, begin, end, false, INFINITY, x, near);
-    }
-    const float lowest = f32v_lowest(f32v_select(some, x, f(INFINITY)));
-    const float highest = f32v_highest(f32v_select(some, x, f(-INFINITY)));
-    uint32_t k = lower(in, w, layer, lowest);
-    k = k < begin ? begin : k > end ? end : k;
-    return scan(values, k, end, k > begin, highest, x, near);
+    return are_few(end - begin) ? nearest_of(in->x + w->row[layer], begin, begin, end, INFINITY, x, near)
+                                : nearest_of_many(in, w, layer, begin, end, x, some, near);
 }
 
 /* Does the triplet a come before b: nearer in the middle, or found before? */

@@ -13,8 +13,9 @@
 enum {
     SLC_HLT1_BLOCK = 16,         /* hits of a zone whose last one is a pivot */
     SLC_HLT1_FORWARD_SPARE = 64, /* of the longest vectors */
-    SLC_HLT1_FORWARD_TRIPLETS = 32,
-    SLC_HLT1_FORWARD_PAIRS = 512
+    SLC_HLT1_FORWARD_FIRSTS = 128,
+    SLC_HLT1_FORWARD_PAIRS = 512,
+    SLC_HLT1_FORWARD_TRIPLETS = 128 /* before the best ones are chosen */
 };
 
 /* What is looked for of a track. */
@@ -52,11 +53,18 @@ typedef struct slc_hlt1_forward_work {
     float slope[SLC_SCIFI_LAYERS + SLC_HLT1_FORWARD_SPARE], reach[SLC_SCIFI_LAYERS + SLC_HLT1_FORWARD_SPARE];
     float centre[SLC_SCIFI_LAYERS + SLC_HLT1_FORWARD_SPARE];
     float low[SLC_SCIFI_LAYERS + SLC_HLT1_FORWARD_SPARE], high[SLC_SCIFI_LAYERS + SLC_HLT1_FORWARD_SPARE];
-    float y_bend[6][3]; /* of tilted layers: y by powers of what x is more than velo_x */
+    float y_bend[3][6 + SLC_HLT1_FORWARD_SPARE]; /* of tilted layers: y by powers of what x is more than
+                                                    velo_x */
     uint32_t
         zone[SLC_SCIFI_LAYERS]; /* of layers, their first hits and how many they are; windows, of x layers */
     uint32_t row[SLC_SCIFI_LAYERS + SLC_HLT1_FORWARD_SPARE], n[SLC_SCIFI_LAYERS + SLC_HLT1_FORWARD_SPARE];
     uint32_t begin[SLC_SCIFI_LAYERS + SLC_HLT1_FORWARD_SPARE], end[SLC_SCIFI_LAYERS + SLC_HLT1_FORWARD_SPARE];
+    struct { /* first hits, and the last hits that go with them */
+        float x[SLC_HLT1_FORWARD_FIRSTS + SLC_HLT1_FORWARD_SPARE];
+        float tolerance[SLC_HLT1_FORWARD_FIRSTS + SLC_HLT1_FORWARD_SPARE];
+        uint32_t at[SLC_HLT1_FORWARD_FIRSTS + SLC_HLT1_FORWARD_SPARE];
+        uint32_t behind[SLC_HLT1_FORWARD_FIRSTS + SLC_HLT1_FORWARD_SPARE];
+    } firsts;
     struct {
         float x[SLC_HLT1_FORWARD_PAIRS + SLC_HLT1_FORWARD_SPARE]; /* of the first hit */
         float tolerance[SLC_HLT1_FORWARD_PAIRS + SLC_HLT1_FORWARD_SPARE];
@@ -64,21 +72,19 @@ typedef struct slc_hlt1_forward_work {
         uint32_t last[SLC_HLT1_FORWARD_PAIRS + SLC_HLT1_FORWARD_SPARE];
         size_t n;
     } pairs;
-    struct { /* of a vector of pairs: the hit between, and x of the last one */
-        float distance2[SLC_HLT1_FORWARD_SPARE], x[SLC_HLT1_FORWARD_SPARE], last_x[SLC_HLT1_FORWARD_SPARE];
-        uint32_t hit[SLC_HLT1_FORWARD_SPARE];
-    } middle;
     struct {
         float distance2[SLC_HLT1_FORWARD_TRIPLETS + SLC_HLT1_FORWARD_SPARE];
         float x[3][SLC_HLT1_FORWARD_TRIPLETS + SLC_HLT1_FORWARD_SPARE];
         uint32_t hit[3][SLC_HLT1_FORWARD_TRIPLETS + SLC_HLT1_FORWARD_SPARE]; /* in their zones */
         uint32_t set[SLC_HLT1_FORWARD_TRIPLETS + SLC_HLT1_FORWARD_SPARE];
-        size_t n, worst; /* the last one of those that are kept, once the list is full */
+        size_t n;
+        float limit; /* of the squared distance of those that may still be wanted */
     } triplets;
     /* Of a vector of triplets. Near hits: of three x layers, then of six tilted ones. */
     float near_x[9][SLC_HLT1_FORWARD_SPARE];
     uint32_t near_hit[9][SLC_HLT1_FORWARD_SPARE];
-    float value[7][SLC_HLT1_FORWARD_SPARE]; /* a, b, c, cubic, y0, ty, quality */
+    float tilted[6][SLC_HLT1_FORWARD_SPARE]; /* where they are expected in the tilted ones */
+    float value[7][SLC_HLT1_FORWARD_SPARE];  /* a, b, c, cubic, y0, ty, quality */
 } slc_hlt1_forward_work;
 
 typedef struct slc_hlt1_forward_kernels {

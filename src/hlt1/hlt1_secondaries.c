@@ -115,6 +115,19 @@ static bool is_v0(const slc_hlt1_secondaries_config *c, const slc_hlt1_particles
            are_above(p->ip_chi2[a], p->ip_chi2[b], c->v0_min_ip_chi2);
 }
 
+/* What a track can be in a pair at all. What is not a number passes, as it does in what decides. */
+static uint8_t part_of(const slc_hlt1_secondaries_config *c, const slc_hlt1_particles *p, size_t t)
+{
+    if (!(p->chi2_ndof[t] < c->max_chi2_ndof)) {
+        return 0;
+    }
+    const bool displaced = !(p->pt_mev[t] <= c->min_pt_mev) && !(p->ip_mm[t] <= c->min_ip_mm) &&
+                           !(p->ip_chi2[t] <= c->min_ip_chi2);
+    const bool v0 = !(p->pt_mev[t] <= c->v0_min_pt_mev[0]) && !(p->ip_mm[t] <= c->v0_min_ip_mm[0]) &&
+                    !(p->ip_chi2[t] <= c->v0_min_ip_chi2[0]);
+    return (uint8_t)((displaced ? DISPLACED : 0) | (p->is_muon[t] != 0 ? DIMUON : 0) | (v0 ? V0 : 0));
+}
+
 static uint8_t kind_of(const slc_hlt1_secondaries_config *c, const slc_hlt1_particles *p, size_t a, size_t b,
                        double doca)
 {
@@ -345,9 +358,11 @@ bool slc_hlt1_secondaries_run(const slc_hlt1_secondaries_config *config, const s
     const size_t of = particles->head.event_offset[found->event], begin = secondaries->head.size;
     bool more = false;
     for (size_t a = 0; a < n && !more; a++) {
-        for (size_t b = a + 1; b < n && !more; b++) {
+        const uint8_t part = part_of(config, particles, of + a);
+        for (size_t b = a + 1; b < n && part != 0 && !more; b++) {
             /* As good as any pair can be, for most are no candidates whatever their distance is. */
-            if (kind_of(config, particles, of + a, of + b, 0) == 0) {
+            if ((part & part_of(config, particles, of + b)) == 0 ||
+                kind_of(config, particles, of + a, of + b, 0) == 0) {
                 continue;
             }
             double z;
