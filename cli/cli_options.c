@@ -73,7 +73,9 @@ void slc_cli_print_default(const slc_cli_command *command, const slc_cli_option 
         } else {
             memcpy(&count, options + option->member, sizeof count);
         }
-        (void)printf(" (default %llu)", (unsigned long long)count);
+        if ((double)count >= option->low) { /* else it is not there */
+            (void)printf(" (default %llu)", (unsigned long long)count);
+        }
     } else if (slc_cli_kind_of(option) == SLC_CLI_NUMBER) {
         double number;
         float narrow;

@@ -240,6 +240,17 @@ int slc_label_files_of(const slc_cli_call *call, slc_label_files *files)
     for (int i = 0; i < call->n && status == SLC_CLI_GO_ON; i++) {
         status = slc_label_files_add(files, call->operands[i]);
     }
+    const char *open = options->output != NULL ? strchr(options->output, '{') : NULL;
+    const char *close = open != NULL ? strchr(open, '}') : NULL;
+    if (close != NULL && strncmp(open, mark, strlen(mark)) != 0) {
+        return slc_cli_wrong(COMMAND, "--output: '%.*s' is no mark; {name} is the input's name",
+                             (int)(close - open + 1), open);
+    }
+    for (size_t i = 0; i < files->n && slc_label_is_pattern(options->output); i++) {
+        if (strcmp(files->inputs[i], "-") == 0) {
+            return slc_cli_wrong(COMMAND, "--output: {name} is an input's name, and standard input has none");
+        }
+    }
     if (status == SLC_CLI_GO_ON && slc_label_is_pattern(options->output)) {
         status = name_outputs(options, files);
     }

@@ -39,7 +39,7 @@ static bool complain_page(const slc_label_job *job, const slc_label_page *page, 
 
 /* Whole numbers of so many bits are all below a larger threshold: no mistake in principle, and most likely
  * one. */
-static void tell_threshold(slc_label_job *job, const slc_label_page *page)
+static void tell_threshold(slc_label_job *job, const slc_label_page *page, const slc_image *image)
 {
     const unsigned bits = page->type == SLC_IMAGE_U8 ? 8 : page->type == SLC_IMAGE_U16 ? 16 : 0;
     const double least = job->mask_config.rule == SLC_IMAGE_RULE_HYSTERESIS ? job->mask_config.high
@@ -48,6 +48,10 @@ static void tell_threshold(slc_label_job *job, const slc_label_page *page)
         slc_cli_say("label", "%s: page %u: no pixel of %u bits is at or above the threshold of %g",
                     job->inputs[page->input - 1], (unsigned)page->page, bits, least);
         job->told_threshold = true;
+    }
+    if (page->components == 0 && !job->told_threshold && slc_label_is_missed(job->options, image)) {
+        job->told_threshold = true;
+        (void)complain_page(job, page, SLC_LABEL_MISSED);
     }
 }
 
@@ -372,7 +376,7 @@ static bool take_page(slc_label_job *job, const slc_flow_item *item)
     if (item->status != SLC_OK) {
         return complain_page(job, page, item->error.text);
     }
-    tell_threshold(job, page);
+    tell_threshold(job, page, &result->image);
     if (result->fault != NULL) {
         (void)complain_page(job, page, result->fault);
         job->faults++;

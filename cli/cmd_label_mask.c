@@ -145,6 +145,24 @@ int slc_label_mask_choose(slc_label_job *job)
     return options->split != NULL ? choose_split(job) : SLC_CLI_GO_ON;
 }
 
+bool slc_label_is_missed(const slc_label_options *options, const slc_image *image)
+{
+    if (options->threshold != NULL || options->hysteresis != NULL || options->local != NULL ||
+        options->inverse || options->labels || image->type != SLC_IMAGE_F32 || image->pixels == NULL) {
+        return false;
+    }
+    const size_t size = slc_image_row_bytes(image->type, image->width);
+    for (size_t y = 0; y < image->height; y++) {
+        const char *row = (const char *)image->pixels + (ptrdiff_t)y * image->stride;
+        for (size_t i = 0; i < size; i++) {
+            if (row[i] != 0) {
+                return true;
+            }
+        }
+    }
+    return false;
+}
+
 /* ---- the mask that is read --------------------------------------------------------------------- */
 
 static int complain(slc_label_job *job)

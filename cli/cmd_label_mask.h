@@ -14,6 +14,13 @@ int slc_label_mask_choose(slc_label_job *job);
 /* Reads --mask, if any, which the job keeps; SLC_CLI_GO_ON, or the exit status after a complaint. */
 int slc_label_mask_read(slc_label_job *job);
 
+/* An image or slices without a component: are there pixels that are not 0, all below the threshold that is
+ * taken if none is asked for? Fractions, or numbers below 0, which are read as such. */
+bool slc_label_is_missed(const slc_label_options *options, const slc_image *image);
+#define SLC_LABEL_MISSED                                                                                     \
+    "nothing is at or above 1, the threshold if none is asked for, and not all is 0: --threshold says "      \
+    "another"
+
 /* The page's pixels that have a label, as 8 bits of 0 and 255. */
 slc_status slc_label_mask_write(slc_label_job *job, const slc_flow_image_result *result);
 

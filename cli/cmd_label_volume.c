@@ -6,6 +6,7 @@
 #include "cmd_label_volume.h"
 #include "cli_tree.h"
 #include "cli_words.h"
+#include "cmd_label_mask.h"
 
 #include <inttypes.h>
 #include <math.h>
@@ -42,6 +43,9 @@ static bool write_rows(slc_label_volume_job *job, const slc_volume_components *f
         rows.input[i] = job->input;
         rows.page[i] = 1;
         rows.label[i] = before + (uint32_t)i + 1;
+        const uint64_t volume = found->volume != NULL ? found->volume[i] : 0;
+        job->foreground += volume;
+        job->most = volume > job->most ? volume : job->most;
     }
     return slc_label_volume_sizes(job, path_of(job), &rows) &&
            (slc_label_stats_rows(job->label, &rows, job->input) == SLC_OK || complain(job));
@@ -233,7 +237,10 @@ static void add_page(slc_label_volume_job *job, uint64_t components, uint64_t fi
                                                       .pixel_from = told ? "--pixel-size" : own->from,
                                                       .components = (uint32_t)components,
                                                       .filtered = (uint32_t)filtered,
+                                                      .foreground = job->foreground,
+                                                      .largest = job->most,
                                                       .seconds = seconds};
+    job->foreground = job->most = 0;
 }
 
 static void add_checksum(slc_label_volume_job *job, uint64_t checksum)
@@ -287,13 +294,19 @@ static bool do_volume(slc_label_volume_job *job)
     if (!good) {
         slc_cli_say("label", "%s: %s", path_of(job), label->error.text);
     }
+    const slc_image all = {job->stack.volume.voxels, job->stack.volume.width,
+                           job->stack.volume.height * job->stack.volume.depth, job->stack.volume.stride,
+                           job->stack.volume.type};
+    if (good && out.n_labels == 0 && !job->config.equal && slc_label_is_missed(label->options, &all)) {
+        slc_cli_say("label", "%s: %s", path_of(job), SLC_LABEL_MISSED);
+    }
     const bool drawn = label->image_writer != NULL || label->mask_writer != NULL;
     good = good && (!drawn || write_labels(job, &seconds));
-    add_page(job, out.n_labels, slc_volume_filtered(job->labeller), seconds);
     if (good && label->stats != NULL) {
         add_checksum(job, slc_columns_checksum(&own, &found, 0, 0));
         good = write_rows(job, &found, 0);
     }
+    add_page(job, out.n_labels, slc_volume_filtered(job->labeller), seconds);
     slc_columns_clear(&own, &found);
     return good;
 }

@@ -33,6 +33,7 @@ typedef struct slc_label_volume_job {
     slc_volume_components closed; /* its components that have ended and are not written */
     double seconds;               /* of labelling it */
     uint64_t checksum, n_closed;
+    uint64_t foreground, most; /* voxels of the volume's components, and of the largest */
     /* What is written; its columns after the first `n_places` are the library's. */
     slc_column columns[SLC_LABEL_VOLUME_COLUMNS], place_columns[SLC_LABEL_VOLUME_COLUMNS];
     size_t n_places; /* in place_columns: what a row has beside the library's columns */

@@ -122,12 +122,32 @@ static slc_status check_config(const slc_cms_config *config, slc_error *error)
     return check_planes(position, error);
 }
 
+/* Modules have the same detector ids in both: else places are another detector's, or of an order of modules
+ * that is not the cabling's. */
+static slc_status check_ids(const slc_cms_cabling *cabling, const slc_cms_geometry *geometry,
+                            slc_error *error)
+{
+    for (size_t i = 0; geometry != NULL && i < SLC_CMS_CABLES; i++) {
+        const slc_cms_cable *cable = &cabling->cable[i];
+        if (cable->raw_id != 0 && cable->module < geometry->n_modules &&
+            geometry->site[cable->module].raw_id != cable->raw_id) {
+            return slc_fail(
+                error, SLC_ERR_USAGE,
+                "position: module %u has the detector id 0x%x in the geometry and 0x%x in the cabling: "
+                "one of them is of another detector",
+                cable->module, geometry->site[cable->module].raw_id, cable->raw_id);
+        }
+    }
+    return SLC_OK;
+}
+
 static slc_status copy_cabling(slc_cms_chain *chain, const slc_cms_cabling *cabling, slc_error *error)
 {
     if (cabling == NULL) {
         return SLC_OK;
     }
-    const slc_status status = slc_cms_cabling_check(cabling, error);
+    slc_status status = slc_cms_cabling_check(cabling, error);
+    status = status == SLC_OK ? check_ids(cabling, chain->config.position.geometry, error) : status;
     if (status != SLC_OK) {
         return status;
     }

@@ -232,11 +232,12 @@ static slc_status sift(const work *w, bool holes, slc_error *error)
     return slc_image_sieve_run(&sieve, error);
 }
 
-slc_status slc_image_mask_take(const slc_image_mask_config *given, slc_image_mask_config *own,
-                               slc_error *error)
+slc_status slc_image_mask_take(const slc_image_mask_config *given, const double *low,
+                               slc_image_mask_config *own, slc_error *error)
 {
     image_mask_config_default(own);
     const slc_status status = slc_config_take(own, sizeof *own, given, "slc_image_mask_config", error);
+    own->low = low != NULL ? *low : own->low;
     return status == SLC_OK ? check_config(own, error) : status;
 }
 
@@ -244,7 +245,7 @@ slc_status slc_image_mask_make(const slc_image_mask_config *given, const slc_ima
                                const slc_image *within, void *mask, ptrdiff_t stride, slc_error *error)
 {
     slc_image_mask_config config;
-    slc_status status = slc_image_mask_take(given, &config, error);
+    slc_status status = slc_image_mask_take(given, NULL, &config, error);
     status = status == SLC_OK ? check_images(&config, image, within, mask, stride, error) : status;
     if (status != SLC_OK) {
         return status;

@@ -254,7 +254,7 @@ static slc_status take_rule(const slc_image_mask_config *given, const slc_volume
     own.connectivity = 8; /* in slices nothing is joined */
     own.exec = config->exec;
     own.exec.threads = 1;
-    return slc_image_mask_take(&own, &w->rule, error);
+    return slc_image_mask_take(&own, NULL, &w->rule, error);
 }
 
 slc_status slc_volume_mask_make(const slc_volume_config *given, const slc_image_mask_config *rule,

@@ -140,8 +140,9 @@ static slc_status open_worker(const void *setup, const slc_flow_config *config, 
         w->config.exec.device = NULL;
     }
     slc_image_mask_config mask;
-    status = status == SLC_OK && image->mask != NULL ? slc_image_mask_take(image->mask, &mask, error)
-                                                     : status;
+    status = status == SLC_OK && image->mask != NULL
+                 ? slc_image_mask_take(image->mask, &w->config.threshold, &mask, error)
+                 : status;
     if (status == SLC_OK && image->split != NULL && (image->mask == NULL || image->inverse)) {
         status = slc_fail(error, SLC_ERR_USAGE, "parts are those of a foreground that `mask` makes");
     }
@@ -344,7 +345,7 @@ static slc_status make_mask(const worker *w, slc_flow_image_page *p, const slc_f
     const slc_image *image = &result->image;
     const size_t row = slc_image_row_bytes(SLC_IMAGE_BITS, image->width);
     slc_image_mask_config config;
-    slc_status status = slc_image_mask_take(setup->mask, &config, error);
+    slc_status status = slc_image_mask_take(setup->mask, &w->config.threshold, &config, error);
     if (status != SLC_OK) {
         return status;
     }

@@ -79,6 +79,8 @@ refused 2 "in/p1.png would overwrite the input in/sub/../p1.png" in/sub/../p1.pn
 refused 2 "name the same file" in/p1.png -o 'to/{name}.npy' --stats to/p1.npy
 refused 2 "{name} is for images; --volume has one output" --volume in/p1.png -o 'to/{name}.npy'
 refused 2 "--output" in/p1.png -o 'to/{name}.jpg'
+refused 2 "'{nam}' is no mark; {name} is the input's name" in/p1.png -o 'to/{nam}.png'
+refused 2 "standard input has none" - -o 'to/{name}.png'
 refused 1 "nowhere/p1.npy" in/p1.png -o 'nowhere/{name}.npy'
 mkdir empty
 refused 1 "empty: this folder has no images" empty

@@ -207,4 +207,28 @@ told "page 1: threshold: rows of bits" err
 done_so bits.pbm -q --fill-holes --write-mask bits.pgm
 done_so grey.pgm -q --hysteresis 1:300
 told "no pixel of 8 bits is at or above the threshold of 300" err
+# Bands below 1, of fractions and of numbers below 0; without a threshold it is told that 1 is taken.
+/usr/bin/python3 - <<'P' || fail "cannot write fractions"
+import numpy
+x = numpy.zeros((20, 30), "f4")
+x[2:5, 2:6], x[10, 10:20], x[15:17, 3:5] = 0.5, 0.9, 0.1
+numpy.save("parts.npy", x)
+numpy.save("below.npy", (x * 100 - 100).round().astype("i2"))
+P
+while read -r image word range components foreground; do
+    run label $image $word $range --json
+    want 0
+    equal "$image $word $range" "$(key out "o['pages'][0]['components'], o['pages'][0]['foreground']")" "($components, $foreground)"
+done <<'BANDS'
+parts.npy --threshold 0.2:0.8 1 12
+parts.npy --hysteresis 0.05:0.85 1 10
+below.npy --threshold -60:-20 1 12
+below.npy --threshold -20 1 10
+BANDS
+for image in parts below; do
+    done_so $image.npy -q
+    told "$image.npy: page 1: nothing is at or above 1, the threshold if none is asked for, and not all is 0" err
+    done_so $image.npy --volume -q
+    told "$image.npy: nothing is at or above 1" err
+done
 passed

@@ -48,6 +48,10 @@ def make():
     tiff("none.tif")
     tiff("imagej.tif", (4, 1), (4, 1), 1, "ImageJ=1.53t\nimages=1\nunit=%s\nloop=false\n" % micro)
     tiff("imagej2.tif", (4, 1), (4, 1), 1, "ImageJ=1.53t\nimages=2\nunit=micron\n", 2)
+    tiff("hyper.tif", text="ImageJ=1.53t\nimages=6\nchannels=2\nslices=3\nhyperstack=true\n", pages=6)
+    tiff("only.tif", text="ImageJ=1.53t\nimages=6\nframes=6\n", pages=6)
+    tiff("over.tif", text='<OME><Image><Pixels SizeC="1" SizeZ="3" SizeT="2"><TiffData/></Pixels></Image></OME>', pages=6)
+    tiff("colours.tif", text='<OME><Image><Pixels SizeC="1" SizeZ="6" SizeT="1"><TiffData/></Pixels></Image></OME>', pages=6)
     tiff("escaped.tif", (10, 1), (10, 1), 1, "ImageJ=1.53t\nimages=1\nunit=\\u00B5m\n")
     tiff("pixels.tif", (4, 1), (4, 1), 1, "ImageJ=1.53t\nimages=1\nunit=pixel\n")
     tiff("ome.tif", (72, 1), (72, 1), 2, ome('PhysicalSizeX="0.65" PhysicalSizeXUnit="%s" PhysicalSizeY="650" PhysicalSizeYUnit="nm"' % micro), 3)
@@ -131,4 +135,17 @@ done
 want_refused "--pixel-size needs --stats" label none.tif --pixel-size 1um
 want_refused "or X,Y,Z with a unit" label --volume none.tif --pixel-size 1,2um --stats x.csv
 want_no_file x.csv
+# Pages that are several channels or times of slices are no volume; channels or times alone are told to be taken for slices.
+several() { # FILE CHANNELS SLICES TIMES WHO
+    want_refused "$1.tif: page 1: byte 0: $2 channels of $3 slices at $4 times ($5): the pages are no single volume" \
+        label $1.tif --volume --stats x.csv
+}
+several hyper 2 3 1 ImageJ
+several over 1 3 2 OME
+run label only.tif --volume -q
+want 0
+grep -q "only.tif: page 1: the pages are 6 times (ImageJ), which are taken for slices" err || fail "only.tif: $(cat err)"
+run label colours.tif --volume -q
+want 0
+want_silent
 passed

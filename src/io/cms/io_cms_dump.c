@@ -146,6 +146,16 @@ static slc_status check_gains(const uint8_t *from, size_t size, const char *name
                             (int)(SCALES_AT + 4 * i));
         }
     }
+    for (size_t i = 0; i < 2; i++) { /* of pedestals, of gains */
+        const double least = (double)slc_load_f32(from + SCALES_AT + 8 * i);
+        const double most = (double)slc_load_f32(from + SCALES_AT + 8 * i + 4);
+        const double step = (double)slc_load_f32(from + SCALES_AT + 16 + 4 * i);
+        if (most <= least || step <= 0) {
+            return slc_fail(error, SLC_ERR_FORMAT, "%s: byte %d: %s from %g to %g in steps of %g cannot be",
+                            name, (int)(SCALES_AT + 8 * i), i == 0 ? "pedestals" : "gains", least, most,
+                            step);
+        }
+    }
     const uint32_t dead = slc_load_u32(from + DEAD_AT), noisy = slc_load_u32(from + NOISY_AT);
     if (slc_load_u32(from + ROWS_AT) != BLOCK_ROWS || dead > 255 || noisy > 255 || dead == noisy) {
         return slc_fail(

@@ -441,10 +441,16 @@ static slc_status pass(slc_io_images *images, slc_error *error)
         return status;
     }
     tell_directory(images);
+    uint16_t turned = ORIENTATION_TOPLEFT;
+    if (TIFFGetField(state->tiff, TIFFTAG_ORIENTATION, &turned) && turned != ORIENTATION_TOPLEFT &&
+        images->page == 1) {
+        slc_io_image_warn(images, "pixels are as they are stored; the orientation %u is not applied", turned);
+    }
     images->pixel = slc_tiff_size(state->tiff, &state->pixel, images->page == 1);
     if (images->page == 1) {
         state->pixel = images->pixel;
         slc_tiff_find_stack(images);
+        return images->config.volume ? slc_tiff_check_volume(images, error) : SLC_OK;
     }
     return SLC_OK;
 }

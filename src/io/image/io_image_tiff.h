@@ -73,6 +73,10 @@ void slc_tiff_find_stack(slc_io_images *images);
 /* Reads image number images->page of the stack. */
 slc_status slc_tiff_read_stack(slc_io_images *images, slc_error *error);
 
+/* Whether all pages are slices of one volume: SLC_ERR_FORMAT if by the file's own words (ImageJ, OME) they
+ * are of several channels or times as well; slices that are channels or times alone are warned of. On page 1.
+ */
+slc_status slc_tiff_check_volume(slc_io_images *images, slc_error *error);
 /* How large its pixels are; `first`: those of page 1, which is this one if is_first. */
 slc_io_image_size slc_tiff_size(TIFF *tiff, const slc_io_image_size *first, bool is_first);
 /* Reads the current directory into state->page and sets the shape of the page. */

@@ -98,6 +98,51 @@ static bool take_ome(const char *text, slc_io_image_size *size)
     return is_length(size->x_um) && is_length(size->y_um);
 }
 
+/* Of an ImageJ line "name=N", and of OME's attribute; 1 if there is none. */
+static unsigned long long side(const char *text, const char *line, const char *pixels, const char *end,
+                               const char *name)
+{
+    size_t n = 0;
+    const char *at = pixels == NULL ? strstr(text, line) : NULL;
+    const char *value = at != NULL       ? at + strlen(line)
+                        : pixels != NULL ? attribute(pixels, end, name, &n)
+                                         : NULL;
+    const unsigned long long number = value != NULL ? strtoull(value, NULL, 10) : 1;
+    return number > 0 ? number : 1;
+}
+
+slc_status slc_tiff_check_volume(slc_io_images *images, slc_error *error)
+{
+    const slc_tiff_state *state = images->state;
+    const char *text = NULL;
+    if (!TIFFGetField(state->tiff, TIFFTAG_IMAGEDESCRIPTION, &text) || text == NULL) {
+        return SLC_OK;
+    }
+    const char *pixels = strstr(text, "<OME") != NULL ? strstr(text, "<Pixels ") : NULL;
+    const char *end = pixels != NULL ? strchr(pixels, '>') : NULL;
+    if (end == NULL && strncmp(text, "ImageJ=", 7) != 0) {
+        return SLC_OK;
+    }
+    const unsigned long long told = side(text, "\nchannels=", pixels, end, "SizeC");
+    const unsigned long long slices = side(text, "\nslices=", pixels, end, "SizeZ");
+    const unsigned long long times = side(text, "\nframes=", pixels, end, "SizeT");
+    /* OME counts the samples of a pixel, too. */
+    const unsigned long long samples = pixels != NULL ? state->page.samples : 1;
+    const unsigned long long channels = samples > 1 && told % samples == 0 ? told / samples : told;
+    const char *who = pixels != NULL ? "OME" : "ImageJ";
+    if ((channels > 1) + (slices > 1) + (times > 1) > 1) {
+        return slc_io_image_fail(
+            images, error, SLC_ERR_FORMAT, 0,
+            "%llu channels of %llu slices at %llu times (%s): the pages are no single volume", channels,
+            slices, times, who);
+    }
+    if (channels > 1 || times > 1) {
+        slc_io_image_warn(images, "the pages are %llu %s (%s), which are taken for slices",
+                          channels > 1 ? channels : times, channels > 1 ? "channels" : "times", who);
+    }
+    return SLC_OK;
+}
+
 static bool take_tags(TIFF *tiff, double um, const char *from, slc_io_image_size *size)
 {
     float x = 0, y = 0;
