@@ -169,12 +169,20 @@ damage gain.bin $((8 + 12 * 5 + 8)) '\x02'
 refused "bad.bin: byte 68: module 5 has bytes 8320 to 9984 of 3088384 for 258 columns" --cabling cablingMap.bin --gains bad.bin
 damage gain.bin 24014 '\x80\x7f'
 refused "bad.bin: byte 24012: a limit or step" --cabling cablingMap.bin --gains bad.bin
+damage gain.bin 24024 '\x00\x00\x80\xbf'
+refused "bad.bin: byte 24008: pedestals from .* in steps of -1 cannot be" --cabling cablingMap.bin --gains bad.bin
+damage gain.bin 24020 '\x00\x00\xc8\xc2'
+refused "bad.bin: byte 24016: gains from .* to -100 in steps of .* cannot be" --cabling cablingMap.bin --gains bad.bin
 damage cpefast.bin $((20 + 112 * 9 + 4)) '\x0a'
 refused "bad.bin: byte 1028: module 9: its marks " --cabling a.cabling --gains a.gains --geometry bad.bin
 damage cpefast.bin $((20 + 112 * 9 + 76 + 3)) '\x41'
 refused "bad.bin: a dump of CMS's positions: module 9: its rotation is none" --cabling a.cabling --gains a.gains --geometry bad.bin
 head -c 211611 cpefast.bin >bad.bin
 refused "bad.bin: byte 16: 211611 bytes for 1856 modules are no dump" --cabling a.cabling --gains a.gains --geometry bad.bin
+damage cpefast.bin $((20 + 112 * 9 + 8)) '\xfc'
+run cms -q --cabling a.cabling --gains a.gains --geometry bad.bin a.bin
+want 2
+grep -q "position: module 9 has the detector id 0x[0-9a-f]*fc in the geometry and 0x[0-9a-f]* in the cabling" err || fail "says: $(cat err)"
 run cms -q --cabling a.cabling --phase 2 --geometry cpefast.bin a.bin
 want 2
 grep -q "the geometry has 1856 modules, the detector 4000" err || fail "says: $(cat err)"
