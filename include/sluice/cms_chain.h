@@ -75,8 +75,8 @@ typedef struct slc_cms_position_config {
     const slc_cms_plane *planes;  /* the caller's; modules beyond are like plane_default */
     slc_cms_plane plane_default;
     /* NULL: positions are those in planes alone. Else the caller's, of all modules; pitches, planes and
-     * errors are its own, so that n_planes is to be 0, and the result has places. */
-    /* Detector ids of its modules are those of the cabling, if there is one: else SLC_ERR_USAGE. */
+     * errors are its own, so that n_planes is to be 0, and the result has places. Detector ids of
+     * its modules are those of the cabling, if there is one: else SLC_ERR_USAGE. */
     const slc_cms_geometry *geometry;
     /* By size 1, 2, 3 and more rows (columns). Defaults: what sim_cms' tracks give
      * (docs/howto/cms-pixels.md). */
