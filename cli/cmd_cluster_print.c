@@ -70,6 +70,22 @@ static void note_shots(const slc_cluster_job *job, int i)
          "clusters were left out by --accept");
 }
 
+/* Columns whose names are not known, and what is made of pixels without what such columns may have had. */
+static void note_unread(const slc_cluster_job *job, int i)
+{
+    const slc_cluster_input *done = &job->done[i];
+    const slc_io_pixels_counts *counts = &done->counts;
+    const uint32_t with = done->about.with;
+    if (counts->unread == 0) {
+        return;
+    }
+    const bool image = (with & SLC_PIXEL_TIME) == 0 && !done->about.frames;
+    slc_cli_say("cluster", "%s: %" PRIu64 " column%s not read: %s%s%s", job->inputs[i], counts->unread,
+                counts->unread == 1 ? " is" : "s are", counts->unread_names,
+                image ? "; there are no times and no frames, all pixels are one image" : "",
+                (with & SLC_PIXEL_CHARGE) == 0 ? "; there are no charges, the mass is the size" : "");
+}
+
 void slc_cluster_print_notes(const slc_cluster_job *job)
 {
     for (int i = job->first; i < job->end; i++) {
@@ -78,6 +94,7 @@ void slc_cluster_print_notes(const slc_cluster_job *job)
             slc_cli_say("cluster", "%s: not read, as a signal came before", job->inputs[i]);
             continue;
         }
+        note_unread(job, i);
         if (done->counts.damaged > 0) {
             slc_cli_say("cluster", "%s: %" PRIu64 " damaged, left out; the first at byte %" PRIu64 ": %s",
                         job->inputs[i], done->counts.damaged, done->counts.damaged_offset,
@@ -137,6 +154,7 @@ static const slc_cli_field behind[] = {
     {"skipped", DONE(counts.skipped)},
     {"empty", DONE(counts.empty)},
     {"rounded", DONE(counts.rounded)},
+    {"unread", DONE(counts.unread)},
     {"chunks", DONE(counts.chunks)},
     {"heartbeats", DONE(counts.heartbeats)},
     {"tdc", DONE(counts.tdc)},

@@ -115,6 +115,9 @@ bool slc_info_pixels(const char *path, const slc_io_format_row *format, slc_cli_
     if (about.tick_seconds > 0) {
         slc_cli_put(to, "tick_seconds", about.tick_seconds);
     }
+    if (counts.unread > 0) {
+        slc_cli_say("info", "%s: columns that are not read: %s", path, counts.unread_names);
+    }
     if (counts.damaged > 0) {
         slc_cli_say("info", "%s: byte %llu: %s; %llu damaged", path,
                     (unsigned long long)counts.damaged_offset, counts.damaged_reason,

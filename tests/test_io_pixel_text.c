@@ -200,7 +200,7 @@ static void test_units(void **state)
                  {"x,y,time_us", 1e-6},        {"x,y,time (s)", 1},        {"x,y,toa-ps", 1e-12},
                  {"x,y,TIME ms", 1e-3},        {"x,y,time [ ns ]", 1e-9},  {"x,y,time [\xc2\xb5s]", 1e-6},
                  {"x,y,\"Time [ps]\"", 1e-12}, {"x,y,toa [ticks]", 0},     {"x,y,time", 0},
-                 {"x,y,time []", 0},           {"x,y,toa [25 ns]", 0},     {"x,y,time,time_ns", 0},
+                 {"x,y,time []", 0},           {"x,y,toa [25 ns]", 25e-9}, {"x,y,time,time_ns", 0},
                  {"time_ns,x,y,time", 1e-9},   {"x [ns],y [ns],time [", 0}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[100];
@@ -213,8 +213,78 @@ static void test_units(void **state)
         assert_int_equal(read.pixels.time[0], i == 15 ? 1 : 3);
         free_pixels(&read);
     }
-    pixel_file read = read_text("x,y,charge_ns,distance_ns\n1,2,3,4\n", 9);
+    pixel_file read = read_text("x,y,distance_ns,range_25ns\n1,2,3,4\n", 9);
     assert_int_equal(read.info.with, 0);
+    assert_string_equal(read.counts.unread_names, "distance_ns, range_25ns");
+    free_pixels(&read);
+}
+
+/* What programs of the field call their columns. Names that could be anything are not guessed, and are told.
+ */
+static void test_other_names(void **state)
+{
+    (void)state;
+    enum { C = SLC_PIXEL_CHARGE, T = SLC_PIXEL_TIME };
+    static const struct {
+        const char *names, *unread;
+        uint32_t with;
+        bool frames;
+        double tick;
+    } cases[] = {
+        {"x,y,ToT,t", "", C | T, false, 0},
+        {"x,y,tot,t_ns", "", C | T, false, 1e-9},
+        {"x,y,tot,timestamp_ns", "", C | T, false, 1e-9},
+        {"x,y,tot,Timestamp [us]", "", C | T, false, 1e-6},
+        {"x,y,tot,toa_25ns", "", C | T, false, 25e-9},
+        {"x,y,tot,toa-1.5625ns", "", C | T, false, 1.5625e-9},
+        {"x,y,tot,toa_ticks", "", C | T, false, 0},
+        {"x,y,tot_ns,toa_25.0ns", "", C | T, false, 25e-9},
+        {"x,y,charge_e,time_s", "", C | T, false, 1},
+        {"x,y,tot_25ns,Time of Arrival (ps)", "", C | T, false, 1e-12},
+        {"frame_id,x,y,tot", "", C, true, 0},
+        {"x,y,Frame Number,tot", "", C, true, 0},
+        {"event_id,x,y,tot", "", C, true, 0},
+        {"eventNumber,x,y,tot", "", C, true, 0},
+        {"image_nr,x,y,tot", "", C, true, 0},
+        {"x,y,tot,toa_min", "toa_min", C, false, 0},
+        {"x,y,energy,toa_.5ns", "energy, toa_.5ns", 0, false, 0},
+        {"x,y,toa_ns,ftoa", "ftoa", T, false, 1e-9},
+        {"x,y,frames,chip", "frames, chip", 0, false, 0},
+        {"x,y,charge,tot", "tot", C, false, 0},
+        {"x,y,frame_ids,a\tb", "x,y,frame_ids,a", 0, false, -1},
+        {",x,y,Index", "", 0, false, 0},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char text[100];
+        (void)snprintf(text, sizeof text, "%s\n1,2,3,4\n", cases[i].names);
+        if (cases[i].tick < 0) {
+            (void)snprintf(text, sizeof text, "x\ty\tx,y,frame_ids,a\n1\t2\t3\n");
+        }
+        pixel_file read = read_text(text, 9);
+        assert_string_equal(read.error.text, "");
+        assert_int_equal(read.info.with, cases[i].with);
+        assert_int_equal(read.info.frames, cases[i].frames);
+        assert_true(cases[i].tick < 0 || read.info.tick_seconds == cases[i].tick);
+        assert_string_equal(read.counts.unread_names, cases[i].unread);
+        assert_int_equal(read.pixels.head.size, 1);
+        free_pixels(&read);
+    }
+}
+
+static void test_names_that_are_told(void **state)
+{
+    (void)state;
+    char text[2000] = "x,y";
+    for (size_t i = 0; i < 40; i++) {
+        (void)snprintf(text + strlen(text), sizeof text - strlen(text), ",number_%zu", i);
+    }
+    (void)snprintf(text + strlen(text), sizeof text - strlen(text), "\n");
+    pixel_file read = read_text(text, 9);
+    assert_int_equal(read.counts.unread, 40);
+    assert_string_equal(read.counts.unread_names + strlen(read.counts.unread_names) - 14, "number_11, ...");
+    free_pixels(&read);
+    read = read_text("Index\tMatrix Index\tToA\tToT\tFToA\tOverflow\tNote\n0\t259\t1000\t17\t5\t0\t1\n", 9);
+    assert_string_equal(read.counts.unread_names, "Note");
     free_pixels(&read);
 }
 
@@ -487,6 +557,8 @@ int main(void)
         cmocka_unit_test(test_missing_charges),
         cmocka_unit_test(test_nothing_but_damage),
         cmocka_unit_test(test_units),
+        cmocka_unit_test(test_other_names),
+        cmocka_unit_test(test_names_that_are_told),
         cmocka_unit_test(test_long_lines),
         cmocka_unit_test(test_what_is_no_list),
         cmocka_unit_test(test_frames),

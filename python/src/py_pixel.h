@@ -47,7 +47,7 @@ typedef struct pixel_setup {
     slc_flow_pixel_totals totals;
     /* Of all. */
     uint64_t pixels, clusters, damaged, outside, late, outliers, resets, early, untimed, skipped, empty,
-        rounded;
+        rounded, unread;
     uint64_t triggers, lost_triggers, repeated, unordered, before, not_accepted, no_edges, other_chips,
         filtered, masked, uncalibrated, uncorrected;
     char filter[512];

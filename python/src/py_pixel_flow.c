@@ -27,6 +27,9 @@ static void note(core_lines *lines, const char *path, uint64_t n, const char *wh
 static void tell_reading(const pixel_setup *s, const char *path, core_lines *lines)
 {
     const slc_io_pixels_counts *c = &s->counts;
+    if (c->unread > 0) {
+        core_tell(lines, "%s: columns that are not read: %s", path, c->unread_names);
+    }
     if (c->damaged > 0) {
         core_tell(lines, "%s: %" PRIu64 " damaged, left out; the first at byte %" PRIu64 ": %s", path,
                   c->damaged, c->damaged_offset, c->damaged_reason);
@@ -86,6 +89,7 @@ static void add_up(pixel_setup *s)
     s->skipped += s->counts.skipped;
     s->empty += s->counts.empty;
     s->rounded += s->counts.rounded;
+    s->unread += s->counts.unread;
     s->outside += s->totals.outside;
     s->late += s->totals.stream.late;
     s->outliers += s->totals.stream.outliers;
@@ -124,10 +128,10 @@ bool pixel_totals(const running *r, PyObject *dict)
     return core_put_u64(dict, "pixels", s.pixels) && core_put_u64(dict, "clusters", s.clusters) &&
            core_put_u64(dict, "damaged", s.damaged) && core_put_u64(dict, "skipped", s.skipped) &&
            core_put_u64(dict, "untimed", s.untimed) && core_put_u64(dict, "empty", s.empty) &&
-           core_put_u64(dict, "rounded", s.rounded) && core_put_u64(dict, "outside", s.outside) &&
-           core_put_u64(dict, "late", s.late) && core_put_u64(dict, "outliers", s.outliers) &&
-           core_put_u64(dict, "resets", s.resets) && core_put_u64(dict, "closed_early", s.early) &&
-           core_put_u64(dict, "tdc_invalid", s.no_edges) &&
+           core_put_u64(dict, "rounded", s.rounded) && core_put_u64(dict, "unread", s.unread) &&
+           core_put_u64(dict, "outside", s.outside) && core_put_u64(dict, "late", s.late) &&
+           core_put_u64(dict, "outliers", s.outliers) && core_put_u64(dict, "resets", s.resets) &&
+           core_put_u64(dict, "closed_early", s.early) && core_put_u64(dict, "tdc_invalid", s.no_edges) &&
            core_put_u64(dict, "other_chips", s.other_chips) && core_put_u64(dict, "filtered", s.filtered) &&
            core_put_u64(dict, "masked", s.masked) && core_put_u64(dict, "uncalibrated", s.uncalibrated) &&
            core_put_u64(dict, "uncorrected", s.uncorrected) &&

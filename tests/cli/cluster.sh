@@ -116,7 +116,7 @@ for radius in 1 2 4; do
 done
 
 # ---- the same pixel twice, other separators, columns in another order -----------------------------------------------
-printf 'y;x;tot;note\n4;3;7;a\n4;3;9;b\n4;4;1;c\n9;9;5;d\n8;9;0;e\n4;3;8;f\n' >twice.csv
+printf 'y;x;tot;index\n4;3;7;a\n4;3;9;b\n4;4;1;c\n9;9;5;d\n8;9;0;e\n4;3;8;f\n' >twice.csv
 printf 'x,y,charge\n3,4,7\n3,4,9\n4,4,1\n9,9,5\n9,8,0\n3,4,8\n' >plain.csv
 for duplicates in sum first largest; do
     cluster twice.csv --duplicates $duplicates -o c.csv
@@ -446,7 +446,7 @@ grep -q '^sluice cluster: ruin.csv: ' err || fail "it said: $(cat err)"
 want_no_file d2.csv d2.csv.*
 run cluster frames.csv --json
 equal "all that is told" "$(key out "' '.join(o['inputs'][0])")" "input format stream frames pixels clustered clusters tick_seconds \
-time_window_ticks disorder_ticks bytes damaged skipped empty rounded chunks heartbeats tdc other untimed outside late outliers resets closed_early filtered other_chips masked uncalibrated uncorrected tdc1_rise tdc1_fall tdc2_rise tdc2_fall tdc_invalid cut connections datagrams broken_bytes dropped seconds"
+time_window_ticks disorder_ticks bytes damaged skipped empty rounded unread chunks heartbeats tdc other untimed outside late outliers resets closed_early filtered other_chips masked uncalibrated uncorrected tdc1_rise tdc1_fall tdc2_rise tdc2_fall tdc_invalid cut connections datagrams broken_bytes dropped seconds"
 
 # ---- refused --------------------------------------------------------------------------------------------------------
 wrong() { # LINE ARGS...

@@ -61,7 +61,12 @@ want 0
 [ "$(wc -l <plain_rows.csv)" -gt 3000 ] || fail "few clusters"
 same_clusters ns.csv
 same_clusters s.csv
-same_clusters records.npy --tick 1.5625ns
+run cluster records.npy --time-window 100ns -q --tick 1.5625ns --time-unit ns -o c.csv
+want 0
+want_err <<'E'
+sluice cluster: records.npy: 2 columns are not read: chip, cluster
+E
+equal "records, of which two columns are not read" "$(cat plain_rows.csv)" "$(cat c.csv)"
 same_clusters times.npy
 same_clusters real.npy --tick 1.5625ns
 same_clusters real_fortran.npy --tick 1.5625ns
@@ -81,6 +86,15 @@ run cluster three.npy -q -o d.csv
 want 0
 equal "records with z and frames" "$(cat d.csv)" "$(cat c.csv)"
 equal "their frames" "$(cut -d, -f2 d.csv | tail -n +2 | uniq | paste -sd,)" 4,2,9
+printf 'x,y,energy,toa_min\n1,2,3,4\n2,2,3,900\n' >names.csv # would be told apart by their times
+run cluster names.csv -q -o c.csv --json
+want 0
+want_err <<'E'
+sluice cluster: names.csv: 2 columns are not read: energy, toa_min; there are no times and no frames, all pixels are one image; there are no charges, the mass is the size
+E
+equal "columns that are not read" "$(key out "o['inputs'][0]['unread']")" 2
+run info names.csv
+grep -qF "sluice info: names.csv: columns that are not read: energy, toa_min" err || fail "'$last' says $(cat err)"
 run cluster bad.npy -q -o c.csv
 want 0
 equal "bad numbers" "$(cat err)" "sluice cluster: bad.npy: 3 damaged, left out; the first at byte $(($(wc -c <bad.npy) - 48)): row 1: an x with a fraction

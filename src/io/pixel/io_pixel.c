@@ -35,6 +35,21 @@ void slc_io_pixels_damage(slc_io_pixels *file, uint64_t place, const char *forma
     }
 }
 
+void slc_io_pixels_unread(slc_io_pixels_counts *counts, const uint8_t *name, size_t n)
+{
+    static const char more[] = ", ...";
+    const size_t used = strlen(counts->unread_names), comma = used > 0 ? 2 : 0;
+    counts->unread++;
+    if (used + comma + n + sizeof more <= sizeof counts->unread_names) {
+        (void)snprintf(counts->unread_names + used, sizeof counts->unread_names - used, "%s%.*s",
+                       comma > 0 ? ", " : "", (int)n, (const char *)name);
+        slc_io_printable(counts->unread_names);
+    } else if (used == 0 || strcmp(counts->unread_names + used - strlen(more), more) != 0) {
+        (void)snprintf(counts->unread_names + used, sizeof counts->unread_names - used, "%s",
+                       used > 0 ? more : more + 2);
+    }
+}
+
 /* ---- opening --------------------------------------------------------------------------------- */
 
 slc_status slc_io_pixels_look(slc_io_pixels *file, size_t want, const uint8_t **bytes, size_t *visible,

@@ -390,6 +390,9 @@ static slc_status take_records(slc_io_pixels *file, const slc_io_npy_header *hea
         double seconds = 0;
         const slc_io_pixel_role role = slc_io_pixel_role_of(name, name + strlen(field->name), &seconds);
         if (role == SLC_IO_PIXEL_OTHER || role > SLC_IO_PIXEL_FRAME || column_of(state, role) != NULL) {
+            if (role != SLC_IO_PIXEL_INDEX) {
+                slc_io_pixels_unread(&file->counts, name, strlen(field->name));
+            }
             continue;
         }
         if (size_of(field->number) == 0) {

@@ -15,12 +15,27 @@ static const struct {
     const char *name;
     slc_io_pixel_role role;
 } names[] = {
-    {"x", SLC_IO_PIXEL_X},           {"col", SLC_IO_PIXEL_X},       {"column", SLC_IO_PIXEL_X},
-    {"y", SLC_IO_PIXEL_Y},           {"row", SLC_IO_PIXEL_Y},       {"z", SLC_IO_PIXEL_Z},
-    {"charge", SLC_IO_PIXEL_CHARGE}, {"tot", SLC_IO_PIXEL_CHARGE},  {"adc", SLC_IO_PIXEL_CHARGE},
-    {"time", SLC_IO_PIXEL_TIME},     {"toa", SLC_IO_PIXEL_TIME},    {"frame", SLC_IO_PIXEL_FRAME},
-    {"event", SLC_IO_PIXEL_FRAME},   {"image", SLC_IO_PIXEL_FRAME}, {"matrixindex", SLC_IO_PIXEL_MATRIX},
-    {"ftoa", SLC_IO_PIXEL_FINE},     {"index", SLC_IO_PIXEL_INDEX},
+    {"x", SLC_IO_PIXEL_X},
+    {"col", SLC_IO_PIXEL_X},
+    {"column", SLC_IO_PIXEL_X},
+    {"y", SLC_IO_PIXEL_Y},
+    {"row", SLC_IO_PIXEL_Y},
+    {"z", SLC_IO_PIXEL_Z},
+    {"charge", SLC_IO_PIXEL_CHARGE},
+    {"tot", SLC_IO_PIXEL_CHARGE},
+    {"adc", SLC_IO_PIXEL_CHARGE},
+    {"time", SLC_IO_PIXEL_TIME},
+    {"toa", SLC_IO_PIXEL_TIME},
+    {"frame", SLC_IO_PIXEL_FRAME},
+    {"event", SLC_IO_PIXEL_FRAME},
+    {"image", SLC_IO_PIXEL_FRAME},
+    {"matrixindex", SLC_IO_PIXEL_MATRIX},
+    {"ftoa", SLC_IO_PIXEL_FINE},
+    {"index", SLC_IO_PIXEL_INDEX},
+    {"t", SLC_IO_PIXEL_TIME},
+    {"timestamp", SLC_IO_PIXEL_TIME},
+    {"timeofarrival", SLC_IO_PIXEL_TIME},
+    {"timeoverthreshold", SLC_IO_PIXEL_CHARGE},
 };
 enum { N_NAMES = sizeof names / sizeof *names };
 
@@ -29,6 +44,11 @@ enum { N_NAMES = sizeof names / sizeof *names };
 static bool is_space(uint8_t byte)
 {
     return byte == ' ' || byte == '\t' || byte == '\r' || byte == '\n';
+}
+
+static bool is_digit(uint8_t byte)
+{
+    return byte >= '0' && byte <= '9';
 }
 
 /* Takes white space and a pair of quotes off both ends. */
@@ -109,17 +129,65 @@ static const struct {
              {"ns", 1e-9}, {"\xce\xbcs", 1e-6}, {"ps", 1e-12}};
 enum { N_UNITS = sizeof units / sizeof *units };
 
-/* Seconds; 0 where the text is no unit. */
+/* Seconds, of "25ns" 25e-9; 0 where the text is no unit. */
 static double unit_of(const uint8_t *begin, const uint8_t *end)
 {
+    double scale = 0, digit = 1;
+    bool point = false, any = false;
     trim(&begin, &end);
+    for (; begin < end && (is_digit(*begin) || (*begin == '.' && any && !point)); begin++) {
+        point = point || *begin == '.';
+        digit *= point && *begin != '.' ? 10 : 1;
+        scale = *begin == '.' ? scale : 10 * scale + (*begin - '0');
+        any = true;
+    }
+    while (any && begin < end && *begin == ' ') {
+        begin++;
+    }
     for (size_t i = 0; i < N_UNITS; i++) {
         if (strlen(units[i].name) == (size_t)(end - begin) &&
             memcmp(units[i].name, begin, (size_t)(end - begin)) == 0) {
-            return units[i].seconds;
+            /* both of the division are whole, so that 25ns is 25e-9 */
+            return any ? scale / (digit * round(1 / units[i].seconds)) : units[i].seconds;
         }
     }
     return 0;
+}
+
+static bool is_one_of(const char *const *words, size_t n, const uint8_t *begin, const uint8_t *end)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (strlen(words[i]) == (size_t)(end - begin) &&
+            memcmp(words[i], begin, (size_t)(end - begin)) == 0) {
+            return true;
+        }
+    }
+    return false;
+}
+
+/* What a number counts, which says nothing of its length. */
+static bool is_count(const uint8_t *begin, const uint8_t *end)
+{
+    static const char *const words[] = {"tick", "ticks", "clk", "clocks", "counts", "lsb"};
+    return is_one_of(words, sizeof words / sizeof *words, begin, end);
+}
+
+static bool is_charge_unit(const uint8_t *begin, const uint8_t *end)
+{
+    static const char *const words[] = {"e", "ke", "adc", "dac"};
+    return unit_of(begin, end) > 0 || is_one_of(words, sizeof words / sizeof *words, begin, end);
+}
+
+/* What follows "frame", "event" or "image" where it is numbered. */
+static bool is_number_word(const char *text)
+{
+    static const char *const words[] = {"id", "number", "no", "nr", "num", "index"};
+    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
+        if (strcmp(words[i], text) == 0) {
+            return true;
+        }
+    }
+    return false;
 }
 
 static slc_io_pixel_role role_of_name(const uint8_t *begin, const uint8_t *end)
@@ -127,14 +195,18 @@ static slc_io_pixel_role role_of_name(const uint8_t *begin, const uint8_t *end)
     char name[24];
     normalise(begin, end, name);
     for (size_t i = 0; i < N_NAMES; i++) {
-        if (strcmp(names[i].name, name) == 0) {
+        const size_t n = strlen(names[i].name);
+        if (strcmp(names[i].name, name) == 0 ||
+            (names[i].role == SLC_IO_PIXEL_FRAME && strncmp(names[i].name, name, n) == 0 &&
+             is_number_word(name + n))) {
             return names[i].role;
         }
     }
     return SLC_IO_PIXEL_OTHER;
 }
 
-/* Times may have their unit in brackets, "toa [ns]", or after the name, "time_ns". */
+/* Times may have their unit in brackets, "toa [ns]", or after the name, "time_ns", "toa_25ns"; so may
+ * charges, which are taken as they are. */
 slc_io_pixel_role slc_io_pixel_role_of(const uint8_t *begin, const uint8_t *end, double *seconds)
 {
     *seconds = 0;
@@ -153,8 +225,12 @@ slc_io_pixel_role slc_io_pixel_role_of(const uint8_t *begin, const uint8_t *end,
     } else if (role == SLC_IO_PIXEL_OTHER) {
         for (at = end; at > begin && at[-1] != '_' && at[-1] != ' ' && at[-1] != '-'; at--) {
         }
-        *seconds = at > begin && role_of_name(begin, at - 1) == SLC_IO_PIXEL_TIME ? unit_of(at, end) : 0;
-        return *seconds > 0 ? SLC_IO_PIXEL_TIME : role;
+        const slc_io_pixel_role of = at > begin ? role_of_name(begin, at - 1) : SLC_IO_PIXEL_OTHER;
+        *seconds = of == SLC_IO_PIXEL_TIME ? unit_of(at, end) : 0;
+        return *seconds > 0 || (of == SLC_IO_PIXEL_TIME && is_count(at, end)) ? SLC_IO_PIXEL_TIME
+               : of == SLC_IO_PIXEL_CHARGE && (is_count(at, end) || is_charge_unit(at, end))
+                   ? SLC_IO_PIXEL_CHARGE
+                   : SLC_IO_PIXEL_OTHER;
     }
     return role;
 }
@@ -211,6 +287,27 @@ bool slc_io_pixel_parse_header(slc_io_pixel_layout *layout, const uint8_t *line,
     return matrix || (slc_io_pixel_has(layout, SLC_IO_PIXEL_X) && slc_io_pixel_has(layout, SLC_IO_PIXEL_Y));
 }
 
+void slc_io_pixel_tell_unread(const slc_io_pixel_layout *layout, const uint8_t *line, size_t size,
+                              slc_io_pixels_counts *counts)
+{
+    const bool matrix = slc_io_pixel_has(layout, SLC_IO_PIXEL_MATRIX);
+    const uint8_t *at = line, *end = fields_end(line, size, layout->separator);
+    at += size >= 3 && memcmp(at, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+    at += at < end && *at == '#' ? 1 : 0;
+    for (size_t i = 0; i < layout->n_fields; i++, at++) {
+        const uint8_t *stop = field_end(at, end, layout->separator), *from = at, *to = stop;
+        char name[24];
+        trim(&from, &to);
+        normalise(from, to, name);
+        /* Numbers of rows mean nothing, and Pixet always writes Overflow. */
+        if (layout->role[i] == SLC_IO_PIXEL_OTHER && from < to && strcmp(name, "index") != 0 &&
+            !(matrix && strcmp(name, "overflow") == 0)) {
+            slc_io_pixels_unread(counts, from, (size_t)(to - from));
+        }
+        at = stop;
+    }
+}
+
 size_t slc_io_pixel_count_fields(const slc_io_pixel_layout *layout, const uint8_t *line, size_t size)
 {
     /* A separator at the end is an empty last field where one is due, else the end of the line. */
@@ -250,11 +347,6 @@ typedef struct decimal {
     int64_t point, exponent;
     bool minus;
 } decimal;
-
-static bool is_digit(uint8_t byte)
-{
-    return byte >= '0' && byte <= '9';
-}
 
 /* The exponent after an e; false if it is none. Larger ones than any number needs are all the same. */
 static bool parse_exponent(const uint8_t *at, const uint8_t *end, int64_t *exponent)

@@ -88,6 +88,8 @@ bool slc_io_pixels_is_cut(const slc_io_pixels *file);
 /* Where fewer bytes came than a word has: is that the end of a connection, behind which others come? Then
  * what is visible is passed over, and is damage, as is a chunk of which bytes are `left`. */
 bool slc_io_pixels_passes_border(slc_io_pixels *file, size_t left, size_t visible);
+/* Counts one more column of a name that is not known, or not needed, and adds the name. */
+void slc_io_pixels_unread(slc_io_pixels_counts *counts, const uint8_t *name, size_t n);
 /* Counts one more damaged packet or line, and keeps place and reason of the first. */
 __attribute__((format(printf, 3, 4))) void slc_io_pixels_damage(slc_io_pixels *file, uint64_t place,
                                                                 const char *format, ...);

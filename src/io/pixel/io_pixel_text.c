@@ -159,6 +159,9 @@ static slc_status read_header(slc_io_pixels *file, slc_error *error)
                 "semicolons or tabs, must be among them",
                 (unsigned long long)state->line + 1);
         }
+        if (good) {
+            slc_io_pixel_tell_unread(&state->layout, line, size, &file->counts);
+        }
         slc_io_stream_skip(&file->stream, size);
         state->line++;
         if (good) {

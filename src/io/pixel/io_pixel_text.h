@@ -46,6 +46,10 @@ bool slc_io_pixel_has(const slc_io_pixel_layout *layout, slc_io_pixel_role role)
 /* Whether the line names columns that make pixels; *layout is then filled. */
 bool slc_io_pixel_parse_header(slc_io_pixel_layout *layout, const uint8_t *line, size_t size);
 
+/* Counts the columns of that line that are not read, and names them. */
+void slc_io_pixel_tell_unread(const slc_io_pixel_layout *layout, const uint8_t *line, size_t size,
+                              slc_io_pixels_counts *counts);
+
 /* A whole number from 0 on, however it is written (3.0, 0.3e1). */
 bool slc_io_pixel_parse_whole(const uint8_t *begin, const uint8_t *end, uint64_t *value);
 
