@@ -37,7 +37,7 @@ static const slc_cli_option table[] = {
 
 static void defaults(void *options)
 {
-    *(slc_hlt1_options *)options = (slc_hlt1_options){.batch = 64, .threads = 1};
+    *(slc_hlt1_options *)options = (slc_hlt1_options){.batch = 8, .threads = 1};
 }
 
 const char *slc_hlt1_settings_name(int settings)

@@ -163,13 +163,13 @@ static const slc_simd_case forward_case = {
 /* Measured per start: sluice bench --kernels --kernel hlt1.forward */
 const slc_simd_kernel slc_hlt1_forward_kernel_rows[2] = {
     {.name = "hlt1.forward",
-     .preference = {{SLC_SIMD_AVX512ICL, 1482},
-                    {SLC_SIMD_AVX512, 1554},
-                    {SLC_SIMD_AVX2, 1800},
-                    {SLC_SIMD_AVX512VL256, 1875},
-                    {SLC_SIMD_AVX512VL128, 2872},
-                    {SLC_SIMD_SSE4, 2943},
-                    {SLC_SIMD_C, 8096}},
+     .preference = {{SLC_SIMD_AVX512ICL, 1114},
+                    {SLC_SIMD_AVX512, 1124},
+                    {SLC_SIMD_AVX512VL256, 1680},
+                    {SLC_SIMD_AVX2, 1765},
+                    {SLC_SIMD_AVX512VL128, 2760},
+                    {SLC_SIMD_SSE4, 3312},
+                    {SLC_SIMD_C, 7224}},
      .bench = &forward_case},
     {.name = NULL},
 };
