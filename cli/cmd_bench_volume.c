@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: Apache-2.0
- * `sluice bench volume`: labelling of volumes on every instruction set, over random cubes.
+ * `sluice bench volume`: labelling of volumes on every instruction set, over random cells.
  */
 #include "bench/bench_volume.h"
 #include "cli_talk.h"
@@ -13,9 +13,11 @@
 typedef struct volume_options {
     slc_cli_count_list sizes, granularities; /* empty: the defaults */
     slc_cli_number_list densities;
+    slc_cli_count_list threads;
     const char *simd, *csv;
-    uint64_t connectivity, threads, repetitions, seed;
-    bool equal, features, json, quiet;
+    uint64_t connectivity, repetitions, seed;
+    int type, cells;
+    bool equal, features, baseline, json, quiet;
 } volume_options;
 
 enum { SIDE = 2048 };
@@ -26,14 +28,19 @@ enum { SIDE = 2048 };
 static const slc_cli_option table[] = {
     {"sizes", 0, COUNTS(O, sizes, SIDE, SIDES), "LIST", "sides of the volumes in voxels (default 256)"},
     {"granularities", 0, COUNTS(O, granularities, SIDE, SIDES), "LIST",
-     "sides of the cubes in them (default 1,4,16)"},
+     "sides of the cells in them (default 1,4,16)"},
+    {"cells", 0, CHOICE(O, cells, TAKES("cubes", "voronoi")), "WHICH",
+     "cubes, or Voronoi cells of as many points (default cubes)"},
+    {"type", 0, CHOICE(O, type, TAKES("u8", "u32")), "T", "of voxels, u8 or u32 (default u8)"},
     {"densities", 0, NUMBERS(O, densities, 0, 100, PERCENT), "LIST",
      "in percent, or first:last:step (default 10:90:10)"},
     {"simd", 0, TEXT(O, simd), "T", "only this instruction set, or auto (default all that run here)"},
     {"connectivity", 0, COUNT(O, connectivity, 0, 0), "N", "6, 18 or 26 (default 26)"},
     {"equal", 0, FLAG(O, equal), NULL, "components of equal values"},
-    {"threads", 0, COUNT(O, threads, 1, 4096), "N", "of each labelling"},
+    {"threads", 0, COUNTS(O, threads, 4096, "whole numbers from 1 to 4096, as in 1,2"), "LIST",
+     "of each labelling: numbers of threads (default 1)"},
     {"features", 0, FLAG(O, features), NULL, "make all features, too"},
+    {"baseline", 0, FLAG(O, baseline), NULL, "beside two passes over voxels with a decision tree"},
     {"repetitions", 0, COUNT(O, repetitions, 1, 100000), "N", "calls of each; fewer where they take long"},
     {"seed", 0, COUNT(O, seed, 0, 16777215), "S", "of the volumes"},
     {"csv", 0, OUTPUT(O, csv), "FILE", "write every measurement"},
@@ -44,7 +51,8 @@ static const slc_cli_option table[] = {
 
 static void defaults(void *at)
 {
-    *(volume_options *)at = (volume_options){.connectivity = 26, .threads = 1, .repetitions = 7, .seed = 1};
+    *(volume_options *)at = (volume_options){
+        .threads = {1, {1}}, .connectivity = 26, .repetitions = 7, .seed = 1};
 }
 
 static size_t choose_targets(const char *simd, slc_simd_target *targets, slc_error *error)
@@ -75,6 +83,9 @@ static int act(const slc_cli_call *call)
         return slc_cli_wrong(COMMAND, "--connectivity takes 6, 18 or 26, not '%llu'",
                              (unsigned long long)o.connectivity);
     }
+    if (o.baseline && (o.connectivity != 26 || o.features)) {
+        return slc_cli_wrong(COMMAND, "--baseline has 26 neighbours and no features");
+    }
     const size_t n_targets = choose_targets(o.simd, targets, &error);
     if (n_targets == 0) {
         return slc_cli_wrong(COMMAND, "%s", error.text);
@@ -100,7 +111,11 @@ static int act(const slc_cli_call *call)
                                             .targets = targets,
                                             .n_targets = n_targets,
                                             .connectivity = (uint32_t)o.connectivity,
-                                            .threads = (uint32_t)o.threads,
+                                            .threads = o.threads.value,
+                                            .n_threads = o.threads.n,
+                                            .type = o.type == 1 ? SLC_IMAGE_U32 : SLC_IMAGE_U8,
+                                            .voronoi = o.cells == 1,
+                                            .baseline = o.baseline,
                                             .seed = (uint32_t)o.seed,
                                             .equal = o.equal,
                                             .features = o.features,
@@ -115,11 +130,11 @@ const slc_cli_command slc_cmd_bench_volume = {
     .operands = "",
     .summary = "measure labelling of volumes: instruction sets, densities",
     .description =
-        "Labels random volumes of 8 bits, cubes of g voxels with values from 1 to 200 or 0, on every "
-        "instruction set in\n"
-        "turn, into labels that were written before, and prints the average over the densities and the worst "
-        "density.\n"
-        "All must find the same number of components. The time of one thread is that of the processor.\n",
+        "Labels random volumes, cells of g voxels with values at random (from 1 to 200 in u8) or 0, on "
+        "every\n"
+        "instruction set in turn, into labels that were written before, and prints the average over the\n"
+        "densities and the worst density. All must make the same labels. The time of one thread alone is\n"
+        "that of the processor.\n",
     .options = table,
     .n_options = sizeof table / sizeof table[0],
     .defaults = defaults,

@@ -13,11 +13,13 @@
 
 #if defined(__GNUC__)
 #define OUT_OF_LINE __attribute__((noinline))
+#define IN_LINE     inline __attribute__((always_inline)) /* what a constant size leaves of it is short */
 #else
 #define OUT_OF_LINE
+#define IN_LINE inline
 #endif
 
-static inline void equal_u8(const uint8_t *a, const uint8_t *b, size_t n, uint64_t *bits)
+static IN_LINE void equal_u8(const uint8_t *a, const uint8_t *b, size_t n, uint64_t *bits)
 {
     uint8_t *out = (uint8_t *)bits;
     size_t i = 0;
@@ -34,7 +36,7 @@ static inline void equal_u8(const uint8_t *a, const uint8_t *b, size_t n, uint64
 }
 
 /* Sixty-four comparisons of 16 bits: compilers turn the inner loop into vectors of every instruction set. */
-static inline void equal_u16(const uint16_t *a, const uint16_t *b, size_t n, uint64_t *bits)
+static IN_LINE void equal_u16(const uint16_t *a, const uint16_t *b, size_t n, uint64_t *bits)
 {
     static const uint8_t zeros[64] = {0};
     uint8_t flags[64];
@@ -47,7 +49,7 @@ static inline void equal_u16(const uint16_t *a, const uint16_t *b, size_t n, uin
     }
 }
 
-static inline void equal_u32(const uint32_t *a, const uint32_t *b, size_t n, uint64_t *bits)
+static IN_LINE void equal_u32(const uint32_t *a, const uint32_t *b, size_t n, uint64_t *bits)
 {
     for (size_t word = 0; 64 * word < n; word++) {
         const size_t at = 64 * word, rest = n - at < 64 ? n - at : 64;
@@ -65,7 +67,7 @@ static inline void equal_u32(const uint32_t *a, const uint32_t *b, size_t n, uin
 }
 
 /* Both halves are. */
-static inline void equal_u64(const uint32_t *a, const uint32_t *b, size_t n, uint64_t *bits)
+static IN_LINE void equal_u64(const uint32_t *a, const uint32_t *b, size_t n, uint64_t *bits)
 {
     const uint64_t low = 0x5555555555555555U;
     for (size_t i = 0; i < n; i += 32) {
@@ -76,7 +78,7 @@ static inline void equal_u64(const uint32_t *a, const uint32_t *b, size_t n, uin
     }
 }
 
-static inline void equal(const void *a, const void *b, size_t n, size_t size, uint64_t *bits)
+static IN_LINE void equal(const void *a, const void *b, size_t n, size_t size, uint64_t *bits)
 {
     if (size == 1) {
         equal_u8(a, b, n, bits);
@@ -99,7 +101,7 @@ OUT_OF_LINE static uint64_t equal_few(const char *a, const char *b, size_t n, si
     return word;
 }
 
-static inline uint64_t equal_word(const char *a, const char *b, size_t n, size_t size)
+static IN_LINE uint64_t equal_word(const char *a, const char *b, size_t n, size_t size)
 {
     uint64_t word = 0;
     if (n < 64) {
@@ -109,18 +111,22 @@ static inline uint64_t equal_word(const char *a, const char *b, size_t n, size_t
     return word;
 }
 
-/* a's voxel in the column before, b's in the column, of n columns from x on. */
-static inline uint64_t equal_moved(const char *a, const char *b, size_t x, size_t n, size_t size)
-{
-    if (x > 0) {
-        return equal_word(a + (x - 1) * size, b + x * size, n, size);
-    }
-    return n > 1 ? equal_few(a, b + size, n - 1, size) << 1 : 0;
-}
-
 static inline size_t columns_from(size_t x, size_t width)
 {
     return width - x < 64 ? width - x : 64;
+}
+
+/* a's voxel in the column before, b's in the column, of a word from column x on. */
+static IN_LINE uint64_t equal_moved(const char *a, const char *b, size_t x, size_t width, size_t size)
+{
+    const size_t n = columns_from(x, width);
+    if (x > 0) {
+        return equal_word(a + (x - 1) * size, b + x * size, n, size);
+    }
+    if (width > 64) {
+        return equal_word(a, b + size, 64, size) << 1;
+    }
+    return n > 1 ? equal_few(a, b + size, n - 1, size) << 1 : 0;
 }
 
 static inline void find_values_of(const char *row, size_t width, size_t size, uint64_t *all, uint64_t *starts)
@@ -130,7 +136,7 @@ static inline void find_values_of(const char *row, size_t width, size_t size, ui
         const size_t n = columns_from(x, width);
         const uint64_t here = ~equal_word(row + x * size, zeros, n, size) & ~(uint64_t)0 >> (64 - n);
         all[x / 64] = here;
-        starts[x / 64] = here & ~equal_moved(row, row, x, n, size);
+        starts[x / 64] = here & ~equal_moved(row, row, x, width, size);
     }
 }
 
@@ -151,7 +157,7 @@ static void find_values(const void *row, size_t width, size_t size, uint64_t *al
 
 /* With the row of the slice before in the column itself: an edge where an interval of equal columns begins.
  * Returns whether any other contact may be needed. */
-static inline bool compare_straight(const slc_volume_compared *c, size_t size, uint32_t *some)
+static IN_LINE bool compare_straight(const slc_volume_compared *c, size_t size, uint32_t *some)
 {
     const char *own = c->own, *other = c->other[SLC_VOLUME_BEFORE];
     uint64_t *met = c->met[SLC_VOLUME_BEFORE], *marks = c->marks[SLC_VOLUME_BEFORE][SLC_VOLUME_COLUMN];
@@ -185,7 +191,7 @@ static inline uint64_t unknown_intervals(uint64_t both, uint64_t starts, uint64_
  * one straight before it needs none of its other contacts, as that one has them all: with 26 neighbours those
  * in the columns beside, too, and with 6 none in the slice, unless the row above has the same. By way of the
  * row above a voxel knows the contacts with the slice before that are still higher. */
-static inline uint32_t compare_neighbour(const slc_volume_compared *c, int neighbour, size_t size)
+static IN_LINE uint32_t compare_neighbour(const slc_volume_compared *c, int neighbour, size_t size)
 {
     const bool six = c->connectivity == 6, wide = c->connectivity == 26,
                straight = neighbour == SLC_VOLUME_BEFORE;
@@ -209,8 +215,8 @@ static inline uint32_t compare_neighbour(const slc_volume_compared *c, int neigh
             }
             if (side) {
                 const uint64_t beside = both | both << 1 | both_before;
-                before = equal_moved(other, own, x, n, size) & all & ~(beside | (spares ? known : 0));
-                behind = equal_moved(own, other, x, n, size) & all_left &
+                before = equal_moved(other, own, x, c->width, size) & all & ~(beside | (spares ? known : 0));
+                behind = equal_moved(own, other, x, c->width, size) & all_left &
                          ~(beside | (spares ? known_left : 0));
             }
         } else {

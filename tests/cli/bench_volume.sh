@@ -34,6 +34,24 @@ run bench volume --sizes 32 --granularities 2 --densities 30,60 --simd auto --eq
 want 0
 equal "rows" "$(awk '$1 == 32 { print $2, $3 }' out)" "2 auto"
 
+# Cells of 32 bits by one and two threads, beside the baseline: all make the same labels, or the command fails.
+for cells in cubes voronoi; do
+    for equal in --equal ""; do
+        run bench volume --sizes 37 --granularities 1,6 --densities 40,100 --simd auto --cells "$cells" --type u32 $equal --baseline --threads 1,2 --repetitions 1 --json --quiet
+        want 0
+        equal "$cells $equal rows" "$(key out "[(m['target'], m['threads']) for m in o['averages']]")" \
+            "[('auto', 1), ('auto', 2), ('baseline', 1), ('auto', 1), ('auto', 2), ('baseline', 1)]"
+        equal "$cells $equal ratios" \
+            "$(key out "all(abs(a['times_fewest_threads'] * o['averages'][i // 3 * 3]['megavoxels_per_s'] / a['megavoxels_per_s'] - 1) < 1e-9 and abs(a['times_baseline'] * o['averages'][i // 3 * 3 + 2]['megavoxels_per_s'] / a['megavoxels_per_s'] - 1) < 1e-9 for i, a in enumerate(o['averages']) if a['target'] != 'baseline')")" True
+    done
+done
+equal "what was measured" "$(key out "(o['type'], o['cells'], o['equal'])")" "('u32', 'voronoi', False)"
+run bench volume --baseline --connectivity 6
+want 2
+run bench volume --baseline --features
+want 2
+echo "sluice bench volume: --baseline has 26 neighbours and no features; see sluice bench volume --help" | want_err
+
 run bench volume --connectivity 8
 want 2
 want_no_out
