@@ -23,66 +23,128 @@
 #define BIT_SUMS_8(v) BIT_SUMS_7(v), BIT_SUMS_7((v) + BIT_SUMS(7))
 static const uint64_t bit_sums[256] = {BIT_SUMS_8(UINT64_C(0))};
 
-/* Of the set bits of a word: how many, their numbers and the squares of these. */
-typedef struct word_sums {
-    uint64_t n, x, xx;
-} word_sums;
-
-static inline word_sums sums_of_word(uint64_t word)
-{
-    uint64_t all = 0, by_byte = 0, by_squares = 0;
-    if (word == ~(uint64_t)0) {
-        return (word_sums){64, 2016, 85344};
-    }
-    /* From the highest byte: each is added i times to the second sum, i (i + 1) / 2 times to the third. */
-    for (unsigned i = 8; i-- > 1;) {
-        all += bit_sums[word >> 8 * i & 0xff];
-        by_byte += all;
-        by_squares += by_byte;
-    }
-    all += bit_sums[word & 0xff];
-    const uint64_t n = all & 0xffff, x = all >> 16 & 0xffff, xx = all >> 32, n_1 = by_byte & 0xffff,
-                   x_1 = by_byte >> 16 & 0xffff, n_2 = by_squares & 0xffff;
-    /* A bit of byte i has the number 8 i + b, and i² is twice i (i + 1) / 2 without i. */
-    return (word_sums){n, x + 8 * n_1, xx + 16 * x_1 + 64 * (2 * n_2 - n_1)};
-}
-
-/* Of the rows of a bundle: voxels, their columns, and the first column; of all, the squares. */
+/* What is added to a record: voxels of a segment, those of the rows of y + 1, of z + 1 and of both; their
+ * columns, without those of both; the squares of all; and the last column. */
 typedef struct segment {
-    uint64_t n[SLC_VOLUME_ROWS], x[SLC_VOLUME_ROWS], first[SLC_VOLUME_ROWS], xx, last;
+    uint64_t n, n_down, n_back, n_both, x, x_down, x_back, xx, last;
 } segment;
 
-static inline void add_piece(segment *s, size_t r, uint64_t word, uint64_t base, word_sums w)
+/* Adds set bits whose numbers count from `base`: how many, their numbers and the squares of these. */
+static inline void add_bits(segment *s, uint64_t base, uint64_t n, uint64_t x, uint64_t xx)
 {
-    s->first[r] = s->n[r] == 0 && word != 0 ? base + bits_lowest(word) : s->first[r];
-    s->n[r] += w.n;
-    s->x[r] += w.x + base * w.n;
-    s->xx += w.xx + base * (2 * w.x + base * w.n);
+    s->n += n;
+    s->x += x + base * n;
+    s->xx += xx + base * (2 * x + base * n);
+}
+
+/* 64 columns of the rows from `base` on, in which there is a voxel. */
+typedef struct window {
+    uint64_t base, row[SLC_VOLUME_ROWS], any;
+    size_t bytes; /* behind them is none */
+} window;
+
+/* By bytes, from the highest: each is added i times to the second sum and i (i + 1) / 2 times to the third.
+ */
+typedef struct byte_sums {
+    uint64_t all, by_byte, by_squares;
+} byte_sums;
+
+static inline void add_byte(byte_sums *s, uint64_t sums, bool last)
+{
+    s->all += sums;
+    s->by_byte += last ? 0 : s->all;
+    s->by_squares += last ? 0 : s->by_byte;
+}
+
+/* A bit of byte i has the number 8 i + b. */
+static inline uint64_t bits_in(const byte_sums *s)
+{
+    return s->all & 0xffff;
+}
+
+static inline uint64_t numbers_in(const byte_sums *s)
+{
+    return (s->all >> 16 & 0xffff) + 8 * (s->by_byte & 0xffff);
+}
+
+static inline uint64_t squares_in(const byte_sums *s)
+{
+    const uint64_t n_1 = s->by_byte & 0xffff, x_1 = s->by_byte >> 16 & 0xffff, n_2 = s->by_squares & 0xffff;
+    return (s->all >> 32) + 16 * x_1 + 64 * (2 * n_2 - n_1); /* i² is twice i (i + 1) / 2 without i */
+}
+
+/* Rows that are alike: `times` of them. */
+static inline void add_alike(segment *s, const window *w, uint64_t times)
+{
+    const uint64_t row = w->row[0];
+    uint64_t n = bits_count(row), x = n * (n - 1) / 2, xx = x * (2 * n - 1) / 3;
+    if ((row & (row + 1)) != 0) { /* not the first n */
+        byte_sums sums = {0};
+        for (size_t i = w->bytes; i-- > 0;) {
+            add_byte(&sums, bit_sums[row >> 8 * i & 0xff], i == 0);
+        }
+        x = numbers_in(&sums);
+        xx = squares_in(&sums);
+    }
+    const uint64_t column = x + w->base * n;
+    add_bits(s, w->base, times * n, times * x, times * xx);
+    s->n_down += times / 2 * n;
+    s->n_back += times / 2 * n;
+    s->n_both += times / 4 * n;
+    s->x_down += times / 2 * column;
+    s->x_back += times / 2 * column;
+}
+
+/* The sums of one byte of four rows are below 2^16, and so are those of all bytes. */
+static inline void add_four(segment *s, const window *w)
+{
+    byte_sums all = {0}, down = {0}, back = {0};
+    for (size_t i = w->bytes; i-- > 0;) {
+        const uint64_t t0 = bit_sums[w->row[0] >> 8 * i & 0xff], t1 = bit_sums[w->row[1] >> 8 * i & 0xff],
+                       t2 = bit_sums[w->row[2] >> 8 * i & 0xff], t3 = bit_sums[w->row[3] >> 8 * i & 0xff];
+        add_byte(&all, t0 + t1 + t2 + t3, i == 0);
+        add_byte(&down, t1 + t3, i == 0);
+        add_byte(&back, t2 + t3, i == 0);
+    }
+    const uint64_t n_down = bits_in(&down), n_back = bits_in(&back);
+    add_bits(s, w->base, bits_in(&all), numbers_in(&all), squares_in(&all));
+    s->n_down += n_down;
+    s->n_back += n_back;
+    s->n_both += bits_count(w->row[3]);
+    s->x_down += numbers_in(&down) + w->base * n_down;
+    s->x_back += numbers_in(&back) + w->base * n_back;
+}
+
+/* 64 bits from `column` on. */
+static inline uint64_t bits_from(const uint64_t *row, size_t column)
+{
+    const uint64_t *word = row + column / 64;
+    return word[0] >> column % 64 | word[1] << 1 << (63 - column % 64);
 }
 
 /* Columns [begin, end) of the rows. */
-static inline void add_columns(const slc_volume_sum_bundle *bundle, segment *s, size_t begin, size_t end)
+static inline void add_columns(const slc_volume_sum_bundle *bundle, segment *s, size_t begin, size_t end,
+                               bool four)
 {
     const slc_volume_layer *layer = bundle->layer;
-    const size_t n_rows = bundle->n_rows;
-    for (size_t k = begin / 64; 64 * k < end; k++) {
-        const uint64_t from = 64 * k < begin ? ~(uint64_t)0 << begin % 64 : ~(uint64_t)0;
-        const uint64_t in = 64 * k + 64 > end ? from & ~(uint64_t)0 >> (64 - end % 64) : from;
-        const uint64_t all = layer->all[bundle->at + k] & in;
-        uint64_t word[SLC_VOLUME_ROWS] = {0};
-        bool alike = true;
-        if (all == 0) {
+    for (size_t base = begin; base < end; base += 64) {
+        const uint64_t in = end - base < 64 ? ~(~(uint64_t)0 << (end - base)) : ~(uint64_t)0;
+        window w = {.base = base, .any = bits_from(layer->all + bundle->at, base) & in};
+        if (w.any == 0) {
             continue;
         }
-        s->last = 64 * k + bits_highest(all);
-        for (size_t r = 0; r < n_rows; r++) {
-            word[r] = layer->rows[r][bundle->at + k] & in;
-            alike = alike && word[r] == word[0];
+        const size_t highest = bits_highest(w.any);
+        w.bytes = highest / 8 + 1;
+        s->last = base + highest;
+        uint64_t unlike = 0;
+        for (size_t r = 0; r < (four ? (size_t)SLC_VOLUME_ROWS : 1); r++) {
+            w.row[r] = four ? bits_from(layer->rows[r] + bundle->at, base) & in : w.any;
+            unlike |= w.row[r] ^ w.any;
         }
-        word_sums w = sums_of_word(word[0]);
-        for (size_t r = 0; r < n_rows; r++) {
-            w = alike || r == 0 ? w : sums_of_word(word[r]);
-            add_piece(s, r, word[r], 64 * k, w);
+        if (unlike == 0) {
+            add_alike(s, &w, four ? 4 : 1);
+        } else {
+            add_four(s, &w);
         }
     }
 }
@@ -98,18 +160,31 @@ static inline uint32_t higher_of(uint32_t a, uint64_t b)
 }
 
 /* The first voxel of all, of which bundles come in another order than rows. */
-static inline void take_first(const slc_volume_sum_bundle *bundle, const segment *s, slc_volume_sums *r)
+static inline void take_first(const slc_volume_sum_bundle *bundle, size_t begin, size_t end,
+                              slc_volume_sums *r)
 {
-    size_t row = 0;
-    while (s->n[row] == 0) {
-        row++;
+    const slc_volume_layer *layer = bundle->layer;
+    const uint64_t before = (uint64_t)r->first_z << 32 | r->first_y;
+    if (r->volume != 0 && before < (bundle->z << 32 | bundle->y)) {
+        return;
     }
-    const uint64_t y = bundle->y + (row & 1), z = bundle->z + (row >> 1), x = s->first[row];
-    const uint64_t at = z << 32 | y, before = (uint64_t)r->first_z << 32 | r->first_y;
-    if (r->volume == 0 || at < before || (at == before && x < r->first_x)) {
-        r->first_x = (uint32_t)x;
-        r->first_y = (uint32_t)y;
-        r->first_z = (uint32_t)z;
+    for (size_t row = 0; row < bundle->n_rows; row++) {
+        for (size_t base = begin; base < end; base += 64) {
+            const uint64_t in = end - base < 64 ? ~(~(uint64_t)0 << (end - base)) : ~(uint64_t)0,
+                           bits = bits_from(layer->rows[row] + bundle->at, base) & in;
+            if (bits == 0) {
+                continue;
+            }
+            const uint64_t y = bundle->y + (row & 1), z = bundle->z + (row >> 1),
+                           x = base + bits_lowest(bits);
+            const uint64_t at = z << 32 | y;
+            if (r->volume == 0 || at < before || (at == before && x < r->first_x)) {
+                r->first_x = (uint32_t)x;
+                r->first_y = (uint32_t)y;
+                r->first_z = (uint32_t)z;
+            }
+            return;
+        }
     }
 }
 
@@ -117,26 +192,43 @@ static inline void add_segment(const slc_volume_sum_bundle *bundle, const segmen
                                slc_volume_sums *r)
 {
     const uint64_t y = bundle->y, z = bundle->z;
-    const uint64_t down = s->n[1] + s->n[3], back = s->n[2] + s->n[3], n = s->n[0] + s->n[1] + back;
-    const uint64_t x_down = s->x[1] + s->x[3], x_back = s->x[2] + s->x[3], x = s->x[0] + s->x[1] + x_back;
-    const uint64_t y_min = y + (down == n ? 1 : 0), y_max = y + (down > 0 ? 1 : 0);
-    take_first(bundle, s, r);
-    r->x_min = r->volume == 0 ? (uint32_t)first : lower_of(r->x_min, first);
-    r->y_min = r->volume == 0 ? (uint32_t)y_min : lower_of(r->y_min, y_min);
+    const uint64_t y_min = y + (s->n_down == s->n ? 1 : 0), y_max = y + (s->n_down > 0 ? 1 : 0);
+    const uint32_t none = r->volume == 0 ? UINT32_MAX : 0;
+    r->x_min = lower_of(r->x_min | none, first);
+    r->y_min = lower_of(r->y_min | none, y_min);
     r->x_max = higher_of(r->x_max, s->last);
     r->y_max = higher_of(r->y_max, y_max);
-    r->z_max = higher_of(r->z_max, z + (back > 0 ? 1 : 0));
-    r->volume += n;
-    r->x += x;
-    r->y += n * y + down;
-    r->z += n * z + back;
+    r->z_max = higher_of(r->z_max, z + (s->n_back > 0 ? 1 : 0));
+    r->volume += s->n;
+    r->x += s->x;
+    r->y += s->n * y + s->n_down;
+    r->z += s->n * z + s->n_back;
     if (bundle->second) {
         r->xx += s->xx;
-        r->xy += x * y + x_down;
-        r->xz += x * z + x_back;
-        r->yy += y * (n * y + 2 * down) + down;
-        r->yz += y * (n * z + back) + z * down + s->n[3];
-        r->zz += z * (n * z + 2 * back) + back;
+        r->xy += s->x * y + s->x_down;
+        r->xz += s->x * z + s->x_back;
+        r->yy += y * (s->n * y + 2 * s->n_down) + s->n_down;
+        r->yz += y * (s->n * z + s->n_back) + z * s->n_down + s->n_both;
+        r->zz += z * (s->n * z + 2 * s->n_back) + s->n_back;
+    }
+}
+
+static inline void add_segments(const slc_volume_sum_bundle *bundle, size_t n, bool four,
+                                slc_volume_sums *records)
+{
+    enum { AHEAD = 8 };
+    for (size_t i = 0; i < n; i++) {
+        const size_t begin = bundle->begins[i], end = bundle->begins[i + 1];
+        slc_volume_sums *record = &records[bundle->labels[i]];
+        segment s = {0};
+        if (i + AHEAD < n) {
+            const char *ahead = (const char *)&records[bundle->labels[i + AHEAD]];
+            __builtin_prefetch(ahead, 1);
+            __builtin_prefetch(ahead + sizeof *record - 1, 1);
+        }
+        add_columns(bundle, &s, begin, end, four);
+        take_first(bundle, begin, end, record);
+        add_segment(bundle, &s, begin, record);
     }
 }
 
@@ -160,10 +252,10 @@ static void sum(const slc_volume_sum_bundle *bundle, slc_volume_sums *records)
         n += u32v_pack(of + n, label, begin);
     }
     begins[n] = (uint32_t)(64 * words);
-    for (size_t i = 0; i < n; i++) {
-        segment s = {.xx = 0};
-        add_columns(bundle, &s, begins[i], begins[i + 1]);
-        add_segment(bundle, &s, begins[i], &records[of[i]]);
+    if (bundle->n_rows == SLC_VOLUME_ROWS) {
+        add_segments(bundle, n, true, records);
+    } else {
+        add_segments(bundle, n, false, records);
     }
 }
 

@@ -174,37 +174,45 @@ static void add_layer(slc_volume_labeller *labeller, slc_volume_part *part, size
 /* ---- rows of the collection -------------------------------------------------------------------- */
 
 #define PUT(column, value)                                                                                   \
-    do {                                                                                                     \
-        if (to->column != NULL) {                                                                            \
-            to->column[row] = (value);                                                                       \
-        }                                                                                                    \
-    } while (0)
+    for (size_t i = 0; i < n && to->column != NULL; i++) {                                                   \
+        const slc_volume_sums *r = &sums[i];                                                                 \
+        to->column[row + i] = (value);                                                                       \
+    }
 
-void slc_volume_sums_put(const slc_volume_sums *r, slc_volume_components *to, size_t row)
+/* Rows that stay in the first cache, column by column: to write all columns of each row is slower by far. */
+static void put_rows(const slc_volume_sums *sums, size_t n, slc_volume_components *to, size_t row)
 {
-    const double n = (double)r->volume;
-    PUT(volume, r->volume);
-    PUT(x_min, r->x_min);
-    PUT(y_min, r->y_min);
-    PUT(z_min, r->first_z);
-    PUT(x_max, r->x_max);
-    PUT(y_max, r->y_max);
-    PUT(z_max, r->z_max);
-    PUT(first_x, r->first_x);
-    PUT(first_y, r->first_y);
-    PUT(first_z, r->first_z);
-    PUT(sum_x, r->x);
-    PUT(sum_y, r->y);
-    PUT(sum_z, r->z);
-    PUT(sum_xx, r->xx);
-    PUT(sum_xy, r->xy);
-    PUT(sum_xz, r->xz);
-    PUT(sum_yy, r->yy);
-    PUT(sum_yz, r->yz);
-    PUT(sum_zz, r->zz);
-    PUT(x, (double)r->x / n);
-    PUT(y, (double)r->y / n);
-    PUT(z, (double)r->z / n);
+    PUT(volume, r->volume)
+    PUT(x_min, r->x_min)
+    PUT(y_min, r->y_min)
+    PUT(z_min, r->first_z)
+    PUT(x_max, r->x_max)
+    PUT(y_max, r->y_max)
+    PUT(z_max, r->z_max)
+    PUT(first_x, r->first_x)
+    PUT(first_y, r->first_y)
+    PUT(first_z, r->first_z)
+    PUT(sum_x, r->x)
+    PUT(sum_y, r->y)
+    PUT(sum_z, r->z)
+    PUT(sum_xx, r->xx)
+    PUT(sum_xy, r->xy)
+    PUT(sum_xz, r->xz)
+    PUT(sum_yy, r->yy)
+    PUT(sum_yz, r->yz)
+    PUT(sum_zz, r->zz)
+    PUT(x, (double)r->x / (double)r->volume)
+    PUT(y, (double)r->y / (double)r->volume)
+    PUT(z, (double)r->z / (double)r->volume)
+}
+#undef PUT
+
+void slc_volume_sums_put(const slc_volume_sums *sums, size_t n, slc_volume_components *to, size_t row)
+{
+    enum { AT_ONCE = 128 };
+    for (size_t i = 0; i < n; i += AT_ONCE) {
+        put_rows(sums + i, n - i < AT_ONCE ? n - i : AT_ONCE, to, row + i);
+    }
 }
 
 slc_status slc_volume_features_reserve(slc_volume_labeller *labeller, uint32_t features,
@@ -231,9 +239,7 @@ void slc_volume_features(slc_volume_labeller *labeller, uint32_t features, slc_v
             add_layer(labeller, part, part->first_layer + i, (features & SLC_VOLUME_SECOND) != 0, records);
         }
     }
-    for (size_t i = 0; i < n; i++) {
-        slc_volume_sums_put(&records[1 + i], to, base + i);
-    }
+    slc_volume_sums_put(records + 1, n, to, base);
     to->head.size = base + n;
     slc_columns_end_event(to);
 }

@@ -389,7 +389,7 @@ static bool is_kept(slc_volume_stream *s, const slc_volume_sums *sums, size_t de
     }
     slc_volume all = s->shape;
     all.depth = depth;
-    slc_volume_sums_put(sums, &s->judged, 0);
+    slc_volume_sums_put(sums, 1, &s->judged, 0);
     return slc_volume_keep_holds(&s->keep, &all, &s->judged, 0);
 }
 
@@ -405,7 +405,7 @@ static slc_status emit(slc_volume_stream *s, size_t n, size_t depth, slc_volume_
         const slc_volume_sums *sums = &s->slots[s->ended[i].slot].sums;
         s->free_slots[s->n_free++] = s->ended[i].slot;
         if (is_kept(s, sums, depth)) {
-            slc_volume_sums_put(sums, closed, at + kept++);
+            slc_volume_sums_put(sums, 1, closed, at + kept++);
         }
     }
     s->n_filtered += n - kept;

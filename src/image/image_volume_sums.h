@@ -21,7 +21,7 @@ void slc_volume_sums_add(slc_volume_sums *sums, uint64_t first, uint64_t behind,
 void slc_volume_sums_merge(slc_volume_sums *to, const slc_volume_sums *from);
 /* Is the first voxel of a before that of b? */
 bool slc_volume_sums_before(const slc_volume_sums *a, const slc_volume_sums *b);
-/* Row number `row` of a collection, which has room for it. */
-void slc_volume_sums_put(const slc_volume_sums *sums, slc_volume_components *to, size_t row);
+/* n rows of a collection from number `row` on, which has room for them; of what is not nothing. */
+void slc_volume_sums_put(const slc_volume_sums *sums, size_t n, slc_volume_components *to, size_t row);
 
 #endif
