@@ -150,18 +150,26 @@ static void fill_row(const cells *c, const point *points, size_t n, const size_t
     }
 }
 
-static bool fill_voronoi(const cells *c)
+static void fill_cube(const cells *c, size_t i, size_t j, size_t k, int64_t *best, uint32_t *value)
 {
     point points[MOST];
-    int64_t *best = malloc(c->grain * sizeof *best);
-    uint32_t *value = malloc(c->grain * sizeof *value);
+    const size_t n = list_points(c, i, j, k, points), g = c->grain;
+    for (size_t z = k * g; z < k * g + g && z < c->side; z++) {
+        for (size_t y = j * g; y < j * g + g && y < c->side; y++) {
+            fill_row(c, points, n, (const size_t[3]){i * g, y, z}, best, value);
+        }
+    }
+}
+
+static bool fill_voronoi(const cells *c)
+{
+    int64_t *best = calloc(c->grain, sizeof *best);
+    uint32_t *value = calloc(c->grain, sizeof *value);
     const bool is = best != NULL && value != NULL;
-    for (size_t cube = 0; is && cube < c->n * c->n * c->n; cube++) {
-        const size_t i = cube % c->n, j = cube / c->n % c->n, k = cube / c->n / c->n, g = c->grain;
-        const size_t n = list_points(c, i, j, k, points);
-        for (size_t z = k * g; z < k * g + g && z < c->side; z++) {
-            for (size_t y = j * g; y < j * g + g && y < c->side; y++) {
-                fill_row(c, points, n, (const size_t[3]){i * g, y, z}, best, value);
+    for (size_t k = 0; is && k < c->n; k++) {
+        for (size_t j = 0; j < c->n; j++) {
+            for (size_t i = 0; i < c->n; i++) {
+                fill_cube(c, i, j, k, best, value);
             }
         }
     }

@@ -327,6 +327,7 @@ static bool print_tree(const slc_label_volume_job *job)
     slc_cli_put_bool(&tree, "volume", true);
     slc_cli_put(&tree, "connectivity", job->config.connectivity);
     slc_cli_put(&tree, "equal", job->config.equal);
+    slc_cli_put(&tree, "inverse", job->config.inverse);
     slc_cli_put(&tree, "periodic", label->options->periodic != NULL ? label->options->periodic : "");
     slc_label_put_rule(&tree, label);
     if (filters) {

@@ -15,14 +15,16 @@
 /* Words that volumes do not have. */
 static int check_words(const slc_label_options *options, int n_inputs)
 {
-    static const char *const others[] = {"preview", "inverse", "device",    "device-memory", "algorithm",
-                                         "part",    "labels",  "intensity", "split"};
+    static const char *const others[] = {"preview", "device", "device-memory", "algorithm",
+                                         "part",    "labels", "intensity",     "split"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         if (slc_cli_word(COMMAND, others[i]) != NULL) {
             return slc_cli_wrong(COMMAND, "--volume does not go with --%s", others[i]);
         }
     }
-    const char *word = options->threshold != NULL ? "--threshold" : slc_label_mask_word(options);
+    const char *word = options->threshold != NULL ? "--threshold"
+                       : options->inverse         ? "--inverse"
+                                                  : slc_label_mask_word(options);
     if (options->equal && word != NULL) {
         return slc_cli_wrong(COMMAND, "--equal does not go with %s", word);
     }
@@ -120,6 +122,7 @@ static int choose_config(slc_label_volume_job *job, const slc_label_options *opt
     }
     config->connectivity = (uint32_t)connectivity;
     config->equal = options->equal;
+    config->inverse = options->inverse;
     if (slc_simd_choose(options->simd, &config->exec.target, &label->error) != SLC_OK) {
         return slc_cli_wrong(COMMAND, "%s", label->error.text);
     }

@@ -40,7 +40,8 @@ static size_t side(uint64_t *seed)
     return 1 + random_below(seed, random_below(seed, 3) == 0 ? 3 : SIDE);
 }
 
-/* Values 0 … n_values, in cubes of a voxel or more; as voxels of the type. */
+/* Values 0 … n_values, in cubes of a voxel or more; as voxels of the type. Wanted are those of the background
+ * with `inverse`. */
 static void choose(uint64_t *seed, bool equal)
 {
     static const slc_image_type integers[] = {SLC_IMAGE_U8, SLC_IMAGE_U16, SLC_IMAGE_U32, SLC_IMAGE_U64};
@@ -61,7 +62,7 @@ static void choose(uint64_t *seed, bool equal)
         const uint64_t value = is ? 1 + random_below(&cube, (uint32_t)f.n_values) : 0;
         char *at = (char *)f.memory + (z * f.height + y) * row;
         const float real = (float)value;
-        f.values[i] = value;
+        f.values[i] = f.config.inverse ? 1 - value : value;
         if (f.type == SLC_IMAGE_BITS) {
             at[x / 8] = (char)(at[x / 8] | (int)value << x % 8);
         } else { /* the low bytes of a value */
@@ -75,8 +76,10 @@ static void choose(uint64_t *seed, bool equal)
 static void want(void)
 {
     const size_t n_voxels = f.width * f.height * f.depth;
-    f.n = volume_oracle_periodic(f.values, f.width, f.height, f.depth, f.config.connectivity,
-                                 f.config.periodic, f.labels);
+    const uint32_t dual = f.config.connectivity == 6 ? 26 : 6;
+    f.n = volume_oracle_periodic(f.values, f.width, f.height, f.depth,
+                                 f.config.inverse ? dual : f.config.connectivity, f.config.periodic,
+                                 f.labels);
     memset(f.components, 0, f.n * sizeof *f.components);
     for (size_t i = 0; i < n_voxels; i++) {
         const uint64_t at[3] = {i % f.width, i / f.width % f.height, i / f.width / f.height};
@@ -193,6 +196,7 @@ static void run(uint64_t *seed, int i, bool periodic)
     slc_volume_config_default(&f.config);
     f.config.connectivity = connectivities[i % 3];
     f.config.equal = i % 2 == 0;
+    f.config.inverse = i % 4 == 1;
     f.config.features = SLC_VOLUME_ALL;
     f.config.periodic = periodic ? (uint32_t)(i / 6) % (SLC_VOLUME_PERIODIC_ALL + 1) : 0;
     choose(seed, f.config.equal);

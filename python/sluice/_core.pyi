@@ -383,6 +383,7 @@ class SliceStream:
         max_area: int | None = None,
         border: Literal["any", "inside", "touching"] = "any",
         filter: str | None = None,
+        inverse: bool = False,
     ) -> Self: ...
     @property
     def n_slices(self) -> int: ...

@@ -69,7 +69,8 @@ static bool take_config(core_state *state, PyObject *const *values, slices *to)
         !core_take_u64(state, values[5], "min_area", UINT64_MAX, &config->min_volume) ||
         !core_take_u64(state, values[6], "max_area", UINT64_MAX, &config->max_volume) ||
         !core_take_word(state, values[7], "border", borders, &border) ||
-        !core_filter_take(state, values[8], &config->filter)) {
+        !core_filter_take(state, values[8], &config->filter) ||
+        !core_take_bool(values[9], "inverse", &config->inverse)) {
         return false;
     }
     config->border = (slc_image_border)border;
@@ -100,12 +101,12 @@ static bool take_config(core_state *state, PyObject *const *values, slices *to)
 
 static PyObject *slices_new(PyTypeObject *type, PyObject *arguments, PyObject *named)
 {
-    static char *names[] = {"connectivity", "threshold", "equal",  "periodic", "features",
-                            "min_area",     "max_area",  "border", "filter",   NULL};
+    static char *names[] = {"connectivity", "threshold", "equal",  "periodic", "features", "min_area",
+                            "max_area",     "border",    "filter", "inverse",  NULL};
     core_state *state = core_state_of_type(type);
-    PyObject *v[9] = {NULL};
-    if (PyArg_ParseTupleAndKeywords(arguments, named, "|$OOOOOOOOO:SliceStream", names, &v[0], &v[1], &v[2],
-                                    &v[3], &v[4], &v[5], &v[6], &v[7], &v[8]) == 0) {
+    PyObject *v[10] = {NULL};
+    if (PyArg_ParseTupleAndKeywords(arguments, named, "|$OOOOOOOOOO:SliceStream", names, &v[0], &v[1], &v[2],
+                                    &v[3], &v[4], &v[5], &v[6], &v[7], &v[8], &v[9]) == 0) {
         return NULL;
     }
     slices *made = PyObject_New(slices, type);
@@ -255,14 +256,15 @@ static PyMethodDef slices_methods[] = {
      "finish()\n--\n\nThe volume has ended: the components that were still open. Another volume may follow."},
     {NULL, NULL, 0, NULL}};
 static PyType_Slot slices_slots[] = {
-    {Py_tp_doc, "SliceStream(*, connectivity=26, threshold=None, equal=False, periodic=(), features=('area', "
-                "'box', 'centroid'), min_area=0, max_area=None, border='any', filter=None)\n--\n\n"
-                "Components of a volume whose slices come one after the other, and which may be larger than "
-                "the memory: kept are the runs of\n"
-                "two slices and the sums of components that are open. Arguments are those of "
-                "sluice.image.label of a volume; features are\n"
-                "'area' (the column volume), 'box', 'first', 'sums', 'second' and 'centroid'. Slices count "
-                "from 0. One thread at a time."},
+    {Py_tp_doc,
+     "SliceStream(*, connectivity=26, threshold=None, equal=False, periodic=(), features=('area', "
+     "'box', 'centroid'), min_area=0, max_area=None, border='any', filter=None, inverse=False)\n--\n\n"
+     "Components of a volume whose slices come one after the other, and which may be larger than "
+     "the memory: kept are the runs of\n"
+     "two slices and the sums of components that are open. Arguments are those of "
+     "sluice.image.label of a volume; features are\n"
+     "'area' (the column volume), 'box', 'first', 'sums', 'second' and 'centroid'. Slices count "
+     "from 0. One thread at a time."},
     {Py_tp_new, CORE_SLOT(slices_new)},
     {Py_tp_dealloc, CORE_SLOT(slices_free)},
     {Py_tp_getset, slices_get},

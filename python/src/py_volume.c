@@ -204,7 +204,7 @@ static bool refuse_others(const core_state *state, PyObject *const *values, PyOb
     static const struct {
         int value;
         const char *name;
-    } others[] = {{SETUP_INVERSE, "inverse"}, {SETUP_ALGORITHM, "algorithm"}, {SETUP_DEVICE, "device"}};
+    } others[] = {{SETUP_ALGORITHM, "algorithm"}, {SETUP_DEVICE, "device"}};
     const char *name = dtype != NULL && dtype != Py_None ? "dtype" : NULL;
     for (size_t i = 0; i < sizeof others / sizeof *others && name == NULL; i++) {
         PyObject *value = values[others[i].value];
@@ -213,7 +213,7 @@ static bool refuse_others(const core_state *state, PyObject *const *values, PyOb
     if (name != NULL) {
         PyErr_Format(state->usage_error,
                      "%s is of images of two dimensions; a volume has connectivity, "
-                     "threshold, min_area, max_area, border, filter, largest, threads and out",
+                     "threshold, inverse, min_area, max_area, border, filter, largest, threads and out",
                      name);
     }
     return name == NULL;
@@ -267,6 +267,7 @@ PyObject *core_volume_label(core_state *state, const image_setup *setup, const v
     }
     config.threshold = core_setup_config(setup, volume.type).threshold;
     config.equal = equal;
+    config.inverse = setup->inverse;
     config.periodic = wish->periodic;
     config.min_volume = setup->config.min_area;
     config.max_volume = setup->config.max_area;

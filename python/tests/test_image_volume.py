@@ -174,13 +174,28 @@ def test_streams_of_slices():
         sluice.image.label(np.ones((3, 3), np.uint8), periodic="x")
 
 
+def test_background():
+    for i in range(60):
+        rng = np.random.default_rng(i)
+        volume = (rng.random(tuple(int(n) for n in rng.integers(1, 13, 3))) < rng.random()).astype(np.uint8)
+        connectivity = (6, 18, 26)[i % 3]
+        labels, n = sluice.image.label(volume, connectivity=connectivity, inverse=True, threads=1 + i % 2)
+        wanted, m = sluice.image.label(1 - volume, connectivity=26 if connectivity == 6 else 6)
+        assert n == m and np.array_equal(labels, wanted)
+        stream = sluice.image.SliceStream(connectivity=connectivity, inverse=True)
+        volumes = np.concatenate([stream.push(volume).volume, stream.finish().volume])
+        assert sorted(volumes.tolist()) == sorted(np.bincount(wanted.ravel(), minlength=1)[1:].tolist())
+
+
 def test_what_is_refused():
     volume = np.ones((3, 4, 5), np.uint8)
     with pytest.raises(sluice.UsageError, match="6, 18 or 26, not 8"):
         sluice.image.label(volume, connectivity=8)
-    for name, value in (("inverse", True), ("algorithm", "auto"), ("device", "cpu"), ("dtype", np.uint16)):
+    for name, value in (("algorithm", "auto"), ("device", "cpu"), ("dtype", np.uint16)):
         with pytest.raises(sluice.UsageError, match=f"^{name} is of images of two dimensions"):
             sluice.image.label(volume, **{name: value})
+    with pytest.raises(sluice.UsageError, match="inverse: of equal values"):
+        sluice.image.label(volume, equal=True, inverse=True)
     with pytest.raises(sluice.UsageError, match="equal and threshold"):
         sluice.image.label(volume, equal=True, threshold=1)
     with pytest.raises(TypeError, match="bool or integers"):

@@ -35,6 +35,9 @@ static slc_status check_config(const slc_volume_config *c, slc_error *error)
     if (isnan(c->threshold)) {
         return slc_fail(error, SLC_ERR_USAGE, "threshold: it is not a number");
     }
+    if (c->equal && c->inverse) {
+        return slc_fail(error, SLC_ERR_USAGE, "inverse: of equal values there is no background");
+    }
     if ((c->features & ~(uint32_t)SLC_VOLUME_ALL) != 0) {
         return slc_fail(error, SLC_ERR_USAGE, "features: unknown bits 0x%x",
                         c->features & ~(uint32_t)SLC_VOLUME_ALL);
@@ -81,6 +84,7 @@ slc_status slc_volume_open(const slc_volume_config *given, slc_volume_labeller *
                                                          : MOST_THREADS;
     if (labeller != NULL) {
         labeller->config = config;
+        labeller->config.connectivity = slc_volume_connectivity(&config);
         labeller->config.exec.device = labeller->config.filter = NULL;
         labeller->keep = keep;
         labeller->max_parts = threads;

@@ -67,6 +67,11 @@ typedef struct slc_volume_window {
 /* What is asked for, with its default; SLC_ERR_USAGE. */
 slc_status slc_volume_config_take(const slc_volume_config *given, slc_volume_config *config,
                                   slc_error *error);
+/* Of what is labelled: with `inverse` that which does not cross the foreground's. */
+static inline uint32_t slc_volume_connectivity(const slc_volume_config *config)
+{
+    return !config->inverse ? config->connectivity : config->connectivity == 6 ? 26 : 6;
+}
 /* A volume that is as image_volume.h tells, of a type that is labelled so; SLC_ERR_USAGE. */
 slc_status slc_volume_check(const slc_volume_config *config, const slc_volume *volume, slc_error *error);
 /* Do sums fit 64 bits, in the largest volume that is one component? SLC_ERR_UNSUPPORTED. */

@@ -40,7 +40,7 @@ static void read_row(slc_volume_labeller *labeller, size_t y, size_t z, uint64_t
         slc_volume_starts(labeller, y, z)[used] = 0;
     } else {
         slc_image_bits_row(&labeller->image_kernels, &labeller->level, slc_volume_row(volume, y, z),
-                           volume->width, false, bits);
+                           volume->width, labeller->config.inverse, bits);
     }
     bits[used] = 0; /* a row is a word longer than its voxels */
 }

@@ -120,6 +120,7 @@ slc_status slc_volume_stream_open(const slc_volume_config *given, const slc_volu
     slc_volume_stream *s = calloc(1, sizeof *s);
     if (s != NULL) {
         s->config = config;
+        s->config.connectivity = slc_volume_connectivity(&config);
         s->config.exec.device = s->config.filter = NULL;
         s->keep = keep;
         s->shape = *shape;
@@ -239,7 +240,7 @@ static slc_volume_spans row_of(const slice *in, size_t y)
 
 static size_t find_runs(slc_volume_stream *s, const void *row, slc_volume_span *to)
 {
-    slc_image_bits_row(&s->kernels, &s->level, row, s->shape.width, false, s->bits);
+    slc_image_bits_row(&s->kernels, &s->level, row, s->shape.width, s->config.inverse, s->bits);
     const size_t n = s->kernels.edges(s->bits, s->shape.width, s->edges) / 2;
     for (size_t i = 0; i < n; i++) {
         to[i] = (slc_volume_span){s->edges[2 * i], s->edges[2 * i + 1], no_slot, 0};

@@ -213,6 +213,32 @@ want 0
 cp out a.json
 tool volumes a a.json
 
+# The background, of 6 neighbours where the foreground has 18 or 26 and of 26 where it has 6: as the foreground of what is turned over.
+cat >turn.py <<'P'
+import sys
+data = open(sys.argv[1], "rb").read()
+open(sys.argv[2], "wb").write(data[:128] + bytes(int(v == 0) for v in data[128:]))
+P
+python3 turn.py a.npy turned.npy
+for pair in 26:6 18:6 6:26; do
+    run label --volume turned.npy --connectivity ${pair#*:} -q -o wanted.npy --stats wanted.csv
+    want 0
+    run label --volume a.npy --inverse --connectivity ${pair%:*} -q -o labels.npy --stats s.csv
+    want 0
+    cmp labels.npy wanted.npy && cmp s.csv wanted.csv || fail "--inverse of $pair"
+done
+run label --volume a.npy --inverse --connectivity 6 --hysteresis 1:1 -q -o labels.npy
+want 0
+cmp labels.npy wanted.npy || fail "--inverse with --hysteresis"
+run label --volume --stream turned.npy --connectivity 26 -q --stats wanted.csv
+want 0
+run label --volume --stream a.npy --inverse --connectivity 6 -q --stats s.csv
+want 0
+cmp s.csv wanted.csv || fail "--inverse --stream"
+run label --volume a.npy --inverse --json
+want 0
+equal "told" "$(key out "(o['inverse'], o['connectivity'])")" "(True, 26)"
+
 # Slice by slice, and over borders.
 for kind in a b c; do
     for periodic in "" x z y,z x,y,z; do
@@ -245,7 +271,8 @@ refuse() {
     grep -qF -e "$wanted" err || fail "'$last' said: $(cat err)"
 }
 refuse "--connectivity takes 6, 18 or 26 with --volume, not '8'" a.npy --connectivity 8
-refuse "--volume does not go with --inverse" a.npy --inverse
+refuse "--equal does not go with --inverse" a.npy --equal --inverse
+refuse "--mask does not go with --inverse" a.npy --mask a.npy --inverse
 refuse "--volume --stream does not go with --output" a.npy --stream -o x.npy
 refuse "--volume --stream does not go with --threads" a.npy --stream --threads 2
 for wrong in w x, ,x xy x,,y x,y,x; do
