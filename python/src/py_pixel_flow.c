@@ -496,7 +496,6 @@ PyObject *pixel_open_clusters(PyObject *module, PyObject *const *arguments, Py_s
                      (s->flow.labels && trigger > 0 ? 8 : 0) |
                      (energies && (s->config.features & SLC_PIXEL_MASS) != 0 ? 4 : 0);
     s->flow.config = &s->config;
-    s->flow.at_once = true;
     s->flow.max_open = (uint32_t)max_open;
     s->flow.choose = choose;
     s->flow.stop = stopped;
