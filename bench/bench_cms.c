@@ -46,11 +46,11 @@ void slc_bench_cms_add(slc_bench_report *report, const char *name, uint64_t digi
 
 static void print_table(slc_bench_report *report)
 {
-    (void)fprintf(report->table, "%-34s%12s%12s%12s%12s%12s\n", "", "digis", "ms", "ns/digi", "Mdigi/s",
+    (void)fprintf(report->table, "%-44s%12s%12s%12s%12s%12s\n", "", "digis", "ms", "ns/digi", "Mdigi/s",
                   "of bound");
     for (size_t i = 0; i < report->sets[0].n; i++) {
         slc_bench_print(report->table, &report->sets[0], i,
-                        "{name:-34}{digis:12}{ms:12.4f}{ns_per_digi:12.4f}{mdigi_per_s:12.1f}"
+                        "{name:-44}{digis:12}{ms:12.4f}{ns_per_digi:12.4f}{mdigi_per_s:12.1f}"
                         "{of_bound_percent:10.1f %|12}\n");
     }
 }

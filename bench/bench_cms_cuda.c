@@ -8,6 +8,7 @@
 #include "base/team.h"
 #include "bench/bench_cms_events.h"
 #include "cms/cuda/cms_chain_cuda.h"
+#include "cuda/cuda_choose.h"
 #include "cuda/cuda_engines.h"
 
 #include <sluice/cuda.h>
@@ -24,7 +25,10 @@ static const struct slc_cms_cuda_calls *cuda(void)
 
 enum {
     PIECES = 16, /* batches that the streams share */
-    STREAMS = 4
+    STREAMS = 4,
+    FLOW_BATCH = 16, /* events */
+    FLOW_STREAMS = 4,
+    FLOW_RUNS = 3 /* each is some hundred batches */
 };
 
 typedef struct bench {
@@ -32,17 +36,19 @@ typedef struct bench {
     const slc_bench_cms_events *events;
     const slc_bench_plan plan;
     slc_bench_report *report;
+    slc_cuda_list devices;
+    char one[16]; /* the word for the first of them */
     double bytes_per_second;
     slc_error *error;
 } bench;
 
 static slc_status describe(bench *b)
 {
-    uint32_t number;
     slc_cuda_device device;
-    slc_status status = slc_cuda_choose(b->config->device, &number, b->error);
-    status = status == SLC_OK ? slc_cuda_device_of(number, &device, b->error) : status;
+    slc_status status = slc_cuda_list_read(b->config->device, false, &b->devices, b->error);
+    status = status == SLC_OK ? slc_cuda_device_of(b->devices.device[0], &device, b->error) : status;
     if (status == SLC_OK) {
+        (void)snprintf(b->one, sizeof b->one, "cuda:%u", b->devices.device[0]);
         b->bytes_per_second = device.memory_bytes_per_second;
         (void)fprintf(b->report->table, "%s, %u multiprocessors, %.2f TB/s by its data sheet; %u events\n\n",
                       device.name, device.multiprocessors, device.memory_bytes_per_second * 1e-12,
@@ -88,7 +94,7 @@ static slc_status digis_chain(bench *b, uint32_t n_events, uint32_t *offsets, sl
     slc_cms_config config;
     slc_cms_config_default(&config, SLC_CMS_PHASE1);
     config.calibrated = true;
-    config.exec.device = b->config->device;
+    config.exec.device = b->one;
     slc_status status = slc_cms_chain_open(&config, NULL, NULL, chain, b->error);
     if (status != SLC_OK) {
         return status;
@@ -151,6 +157,8 @@ static slc_status bench_digis(bench *b, uint32_t *offsets)
 
 typedef struct streams {
     const bench *b;
+    const char *what; /* comes back */
+    uint32_t wanted;
     uint32_t n; /* that are measured */
     slc_batch piece[PIECES];
     slc_cms_chain *chain[STREAMS];
@@ -186,8 +194,9 @@ static slc_status open_streams(streams *s)
 {
     slc_cms_config config;
     slc_cms_config_default(&config, SLC_CMS_PHASE1);
-    config.exec.device = s->b->config->device;
-    config.drop_digis = true;
+    config.exec.device = s->b->one;
+    config.wanted = s->wanted;
+    config.checksum = true;
     slc_status status = SLC_OK;
     for (uint32_t k = 0; k < STREAMS && status == SLC_OK; k++) {
         status = slc_cms_chain_open(&config, slc_sim_cms_cabling(s->b->events->sim),
@@ -219,7 +228,7 @@ static slc_status time_streams(bench *b, streams *s, uint32_t n, uint64_t digis,
     slc_bench_contestant c = {.self = s, .run = run_streams};
     char name[48];
     s->n = n;
-    (void)snprintf(name, sizeof name, "host to host, %u stream%s", n, n > 1 ? "s" : "");
+    (void)snprintf(name, sizeof name, "%s: host to host, %u stream%s", s->what, n, n > 1 ? "s" : "");
     const slc_status status = slc_bench_measure(&b->plan, &c, 1, b->error);
     if (status == SLC_OK) {
         slc_bench_cms_add(b->report, name, digis, c.time[0], 0, slowest);
@@ -227,42 +236,72 @@ static slc_status time_streams(bench *b, streams *s, uint32_t n, uint64_t digis,
     return status;
 }
 
+/* The command's flow, so many streams on each device; `slowest`: as above, of a digi. */
+static slc_status time_flow(bench *b, const streams *s, uint32_t n, double slowest)
+{
+    const slc_bench_cms_flow job = {.events = b->events,
+                                    .device = b->config->device,
+                                    .wanted = s->wanted,
+                                    .streams = n,
+                                    .batch = FLOW_BATCH};
+    const slc_bench_plan plan = {.repetitions = b->plan.repetitions < FLOW_RUNS ? b->plan.repetitions
+                                                                                : FLOW_RUNS,
+                                 .rounds = 1,
+                                 .watch = b->plan.watch};
+    slc_bench_time time = {0, 0};
+    uint64_t digis = 0;
+    char name[64];
+    const slc_status status = slc_bench_cms_flow_run(&job, &plan, &time, &digis, b->error);
+    (void)snprintf(name, sizeof name, "%s: the command's flow, %u × %u", s->what, b->devices.n, n);
+    if (status == SLC_OK) {
+        slc_bench_cms_add(b->report, name, digis, time, 0, slowest * (double)digis / b->devices.n);
+    }
+    return status;
+}
+
 static slc_status bench_streams(bench *b, streams *s)
 {
-    double compute = 0, in = 0, out = 0;
+    static const struct {
+        const char *name;
+        slc_cms_cuda_part part;
+    } parts[] = {{"kernels, raw words to positions", SLC_CMS_CUDA_PART_COMPUTE},
+                 {"copies to the device", SLC_CMS_CUDA_PART_COPY_IN},
+                 {"copies from the device", SLC_CMS_CUDA_PART_COPY_OUT}};
     slc_status status = cut_pieces(s);
     status = status == SLC_OK ? open_streams(s) : status;
     /* Parts of the first piece; there are as many events in each but for one. */
     const uint64_t digis = s->out[0].words.digis;
-    if (status == SLC_OK) {
-        status = time_part(b, s->chain[0], SLC_CMS_CUDA_PART_COMPUTE, "kernels, raw words to positions",
-                           digis, 0, &compute);
+    double slowest = 0;
+    for (size_t i = 0; i < sizeof parts / sizeof *parts && status == SLC_OK; i++) {
+        char name[64];
+        double median = 0;
+        (void)snprintf(name, sizeof name, "%s: %s", s->what, parts[i].name);
+        status = time_part(b, s->chain[0], parts[i].part, name, digis, 0, &median);
+        slowest = median > slowest ? median : slowest;
     }
-    if (status == SLC_OK) {
-        status = time_part(b, s->chain[0], SLC_CMS_CUDA_PART_COPY_IN, "copies to the device", digis, 0, &in);
-    }
-    if (status == SLC_OK) {
-        status = time_part(b, s->chain[0], SLC_CMS_CUDA_PART_COPY_OUT, "copies from the device", digis, 0,
-                           &out);
-    }
-    const double copies = in > out ? in : out, slowest = copies > compute ? copies : compute;
+    slowest /= digis > 0 ? (double)digis : 1;
     uint64_t all = 0;
     for (uint32_t p = 0; p < PIECES; p++) {
         all += digis * s->piece[p].n_events / (s->piece[0].n_events > 0 ? s->piece[0].n_events : 1);
     }
     for (uint32_t n = 1; n <= STREAMS && status == SLC_OK; n *= 2) {
-        status = time_streams(b, s, n, all, slowest * (double)all / (digis > 0 ? (double)digis : 1));
+        status = time_streams(b, s, n, all, slowest * (double)all);
+    }
+    for (uint32_t n = FLOW_STREAMS; n <= 4 * FLOW_STREAMS && status == SLC_OK; n *= 2) {
+        status = time_flow(b, s, n, slowest);
     }
     return status;
 }
 
-static slc_status bench_raw(bench *b)
+static slc_status bench_raw(bench *b, const char *what, uint32_t wanted)
 {
     streams *s = calloc(1, sizeof *s);
     if (s == NULL) {
         return SLC_ERR_MEMORY;
     }
     s->b = b;
+    s->what = what;
+    s->wanted = wanted;
     const slc_status status = slc_team_open(STREAMS, &s->team) == SLC_OK
                                   ? bench_streams(b, s)
                                   : slc_fail(b->error, SLC_ERR_MEMORY, "no memory for %d threads", STREAMS);
@@ -298,7 +337,8 @@ slc_status slc_bench_cms_cuda(const slc_bench_cms_config *config, const slc_benc
                             : slc_fail(error, SLC_ERR_MEMORY, "no memory for %u events", config->events);
     status = status == SLC_OK ? describe(&b) : status;
     status = status == SLC_OK ? bench_digis(&b, offsets) : status;
-    status = status == SLC_OK ? bench_raw(&b) : status;
+    status = status == SLC_OK ? bench_raw(&b, "counts", SLC_CMS_WANT_COUNTS) : status;
+    status = status == SLC_OK ? bench_raw(&b, "clusters", SLC_CMS_WANT_CLUSTERS) : status;
     free(offsets);
     return status;
 }

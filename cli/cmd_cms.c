@@ -39,7 +39,7 @@ static const slc_cli_option table[] = {
     {"strict", 0, FLAG(O, strict), NULL, "the first fault in the data ends the run; no result is written"},
     {"batch", 0, COUNT(O, batch, 1, 1 << 20), "N", "events in a batch, at most; results do not depend on it"},
     {"threads", 0, COUNT(O, threads, 0, 1024), "N",
-     "threads that reconstruct, or streams a GPU; 0: one a processor"},
+     "threads that reconstruct (1), or streams a GPU (4); 0: one a processor"},
     {"output", 'o', STDOUT_TOO | OUTPUT(O, output), "FILE",
      "write digis, modules and clusters as HDF5 or Arrow"},
     SLC_CLI_RESULTS(O, results),
@@ -89,6 +89,9 @@ static bool take_skipped(slc_cms_job *job)
     return true;
 }
 
+/* Of what is in flight with more than that, page-locking it takes longer than it gains. */
+enum { GPU_STREAMS = 4, GPU_BATCH = 8 << 20 };
+
 static bool is_charge(double x)
 {
     return x >= 0 ? x <= (double)(uint32_t)x : x <= -1;
@@ -97,6 +100,20 @@ static bool is_charge(double x)
 static bool is_number(double x)
 {
     return x < 0 || x <= (double)(uint32_t)x;
+}
+
+static bool on_gpu(const slc_cms_options *options)
+{
+    return options->device != NULL && strcmp(options->device, "cpu") != 0;
+}
+
+/* What an output has, or the page looks at: nothing else is to come back from a GPU. */
+static uint32_t wanted_of(const slc_cms_options *options)
+{
+    if (options->output != NULL || options->serve.address != NULL) {
+        return SLC_CMS_WANT_ALL;
+    }
+    return options->table != NULL ? SLC_CMS_WANT_CLUSTERS : SLC_CMS_WANT_COUNTS;
 }
 
 static int set_config(slc_cms_job *job)
@@ -145,6 +162,10 @@ static int set_config(slc_cms_job *job)
         config->cluster.min_charge_layer1_e = (uint32_t)options->min_charge_layer1;
     }
     config->exec.device = options->device;
+    if (on_gpu(options) && slc_cli_word(&slc_cmd_cms, "threads") == NULL) {
+        job->options->threads = GPU_STREAMS;
+    }
+    config->wanted = wanted_of(options);
     if (slc_simd_choose(NULL, &config->exec.target, &job->error) != SLC_OK) {
         return slc_cli_wrong(&slc_cmd_cms, "%s", job->error.text);
     }
@@ -202,7 +223,7 @@ static slc_status open_flow(slc_cms_job *job, int n_inputs, char **inputs)
     config.n_parts = job->options->part.n;
     config.count_before = job->options->table != NULL;
     config.batch_events = (uint32_t)job->options->batch;
-    config.batch_bytes = (size_t)64 << 20;
+    config.batch_bytes = on_gpu(job->options) ? GPU_BATCH : (size_t)64 << 20;
     config.exec.threads = (uint32_t)job->options->threads;
     config.strict = job->options->strict;
     config.keep_going = config.signals_to_reader = config.results_alone = true;

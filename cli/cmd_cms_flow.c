@@ -70,11 +70,9 @@ static void add_to_totals(slc_cms_job *job, const slc_cms_result *result, const 
     totals->columns.dead += result->columns.dead;
     totals->columns.noisy += result->columns.noisy;
     totals->columns.beyond += result->columns.beyond;
-    totals->modules += result->modules.head.size;
-    totals->clusters += result->clusters.head.size;
-    for (size_t i = 0; i < result->clusters.head.size; i++) {
-        totals->pixels += result->clusters.n_pixels[i];
-    }
+    totals->modules += result->n_modules;
+    totals->clusters += result->n_clusters;
+    totals->pixels += result->n_pixels;
     job->input.fragments += result->n_fragments;
     job->input.data += result->words.words - result->words.empty - result->words.errors;
     job->input.digis += result->words.digis + result->words.bad_roc;

@@ -11,6 +11,7 @@ sluice_core_test(test_cms_decode_memory stages "base;simd" test_cms_decode_memor
     ${cms_source}/cms_types.c)
 target_include_directories(test_cms_decode_memory PRIVATE ${PROJECT_BINARY_DIR}/generated)
 sluice_test(test_io_cms formats test_io_cms.c)
+sluice_test(test_io_cms_scout formats test_io_cms_scout.c)
 sluice_test(test_io_cms_dump formats test_io_cms_dump.c)
 sluice_test(test_cms_cluster_cases stages test_cms_cluster_cases.c oracle/cms_cluster_oracle.c support/cms_events.c
     support/cms_cases.c)

@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: Apache-2.0
 # Batches through threads; what measurements come to.
 sluice_test(test_run_flow_ends stages test_run_flow_ends.c support/flow_toy.c)
-sluice_test(test_run_devices stages test_run_devices.c)
+sluice_test(test_run_devices stages test_run_devices.c support/toy_devices.c)
+sluice_test(test_run_devices_files stages test_run_devices_files.c support/toy_devices.c)
 sluice_test(test_run_part stages test_run_part.c)
 sluice_test(test_run_flow stages test_run_flow.c support/flow_toy.c)
 sluice_test(test_run_flow_workers stages test_run_flow_workers.c support/flow_toy.c)

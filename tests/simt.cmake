@@ -47,7 +47,8 @@ if(SLUICE_SIMT)
     list(TRANSFORM sluice_simt_pet_c PREPEND ${sluice_src}/pet/)
     list(TRANSFORM sluice_simt_pet_cu PREPEND ${sluice_src}/pet/)
     list(APPEND sluice_simt_c ${sluice_simt_pet} ${sluice_simt_pet_c})
-    list(APPEND sluice_simt_cu ${sluice_simt_pet_cu} ${sluice_src}/cuda/cuda_measure.cu)
+    list(APPEND sluice_simt_cu ${sluice_simt_pet_cu} ${sluice_src}/cuda/cuda_checksum.cu
+        ${sluice_src}/cuda/cuda_measure.cu)
     # Of src/velo, too; and raw banks.
     file(GLOB sluice_simt_velo CONFIGURE_DEPENDS ${sluice_src}/velo/*.c ${sluice_src}/lhcb/*.c)
     list(FILTER sluice_simt_velo EXCLUDE REGEX "\\.simd\\.c$")

@@ -133,6 +133,47 @@ static void digis_give_what_words_give(void **state)
     clear(&g);
 }
 
+/* Whatever is wanted: the same counts and checksum, and rows of that alone. */
+static void what_is_wanted(void **state)
+{
+    (void)state;
+    given g = make(0);
+    slc_cms_config config;
+    slc_cms_config_default(&config, SLC_CMS_PHASE1);
+    slc_cms_chain *all = open_chain(&g, &config);
+    slc_cms_result every = {0}, some = {0};
+    assert_int_equal(slc_cms_chain_reserve(all, &g.batch, &every, NULL), SLC_OK);
+    assert_int_equal(slc_cms_chain_run(all, &g.batch, &every, NULL), SLC_OK);
+    assert_int_equal(every.checksum, 0); /* it was not asked for */
+    assert_int_equal(every.n_clusters, every.clusters.head.size);
+    config.checksum = true;
+    for (uint32_t wanted = 0; wanted <= SLC_CMS_WANT_ALL; wanted++) {
+        config.wanted = wanted;
+        slc_cms_chain *chain = open_chain(&g, &config);
+        assert_int_equal(slc_cms_chain_reserve(chain, &g.batch, &some, NULL), SLC_OK);
+        assert_int_equal(slc_cms_chain_run(chain, &g.batch, &some, NULL), SLC_OK);
+        const uint32_t has = wanted != 0 ? wanted : SLC_CMS_WANT_ALL;
+        assert_int_equal(some.digis.head.size, (has & SLC_CMS_WANT_DIGIS) != 0 ? every.digis.head.size : 0);
+        assert_int_equal(some.modules.head.size, (has & SLC_CMS_WANT_MODULES) != 0 ? every.n_modules : 0);
+        assert_int_equal(some.clusters.head.size, (has & SLC_CMS_WANT_CLUSTERS) != 0 ? every.n_clusters : 0);
+        assert_int_equal(some.digis.head.n_events, EVENTS);
+        assert_int_equal(some.clusters.head.n_events, EVENTS);
+        assert_true(some.checksum == slc_cms_result_checksum(&every, 0));
+        assert_int_equal(some.n_modules, every.n_modules);
+        assert_int_equal(some.n_pixels, every.n_pixels);
+        slc_cms_chain_close(chain);
+    }
+    config.wanted = SLC_CMS_WANT_ALL + 1;
+    slc_cms_chain *chain = NULL;
+    slc_error error = {SLC_OK, ""};
+    assert_int_equal(slc_cms_chain_open(&config, NULL, NULL, &chain, &error), SLC_ERR_USAGE);
+    assert_non_null(strstr(error.text, "wanted: there is no such collection (0x10)"));
+    slc_cms_result_clear(&every);
+    slc_cms_result_clear(&some);
+    slc_cms_chain_close(all);
+    clear(&g);
+}
+
 static void digis_may_be_dropped(void **state)
 {
     (void)state;
@@ -140,7 +181,7 @@ static void digis_may_be_dropped(void **state)
     slc_cms_config config;
     slc_cms_config_default(&config, SLC_CMS_PHASE1);
     slc_cms_chain *keeps = open_chain(&g, &config);
-    config.drop_digis = true;
+    config.wanted = SLC_CMS_WANT_MODULES | SLC_CMS_WANT_CLUSTERS;
     slc_cms_chain *drops = open_chain(&g, &config);
     slc_cms_result kept = {0}, dropped = {0};
     assert_int_equal(slc_cms_chain_reserve(keeps, &g.batch, &kept, NULL), SLC_OK);
@@ -267,6 +308,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(batches_and_targets_do_not_matter),
         cmocka_unit_test(digis_give_what_words_give),
+        cmocka_unit_test(what_is_wanted),
         cmocka_unit_test(digis_may_be_dropped),
         cmocka_unit_test(wrong_configurations_are_refused),
         cmocka_unit_test(the_first_fault_may_be_an_error),

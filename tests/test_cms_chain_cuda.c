@@ -81,6 +81,9 @@ static void assert_same(const pair *p)
     }
     assert_int_equal(cpu->first_event, gpu->first_event);
     assert_true(slc_cms_result_checksum(cpu, 0) == slc_cms_result_checksum(gpu, 0));
+    assert_true(cpu->checksum == gpu->checksum);
+    assert_true(cpu->n_modules == gpu->n_modules && cpu->n_clusters == gpu->n_clusters);
+    assert_true(cpu->n_pixels == gpu->n_pixels);
 }
 
 static void run_batch(pair *p, const slc_batch *batch)
@@ -112,6 +115,7 @@ static slc_cms_config defaults(void)
 {
     slc_cms_config config;
     slc_cms_config_default(&config, SLC_CMS_PHASE1);
+    config.checksum = true;
     return config;
 }
 
@@ -191,6 +195,30 @@ static void damaged_events(void **state)
     close_pair(&p);
 }
 
+/* Of what is not wanted the GPU has counts and checksum. */
+static void every_choice_of_columns(void **state)
+{
+    (void)state;
+    slc_batch batch = {0};
+    slc_cms_config config = defaults();
+    pair p;
+    part_of(0, 10, &batch);
+    open_pair(&p, &config, true);
+    run_batch(&p, &batch);
+    const uint64_t checksum = p.on_gpu.checksum;
+    assert_true(checksum != 0 && checksum == slc_cms_result_checksum(&p.on_gpu, 0));
+    close_pair(&p);
+    for (uint32_t wanted = 1; wanted < SLC_CMS_WANT_ALL; wanted++) {
+        config.wanted = wanted;
+        open_pair(&p, &config, true);
+        run_batch(&p, &batch);
+        assert_true(p.on_gpu.checksum == checksum);
+        assert_int_equal(p.on_gpu.clusters.head.size > 0, (wanted & SLC_CMS_WANT_CLUSTERS) != 0);
+        close_pair(&p);
+    }
+    slc_batch_clear(&batch);
+}
+
 /* A batch that lies in page-locked memory, and a result that does. */
 static void page_locked(void **state)
 {
@@ -239,6 +267,7 @@ static void configurations(void **state)
     config.cluster.min_charge_e = config.cluster.min_charge_layer1_e = 100;
     run_config(&config);
     slc_cms_config_default(&config, SLC_CMS_PHASE2);
+    config.checksum = true;
     run_config(&config);
     config = defaults();
     config.cluster.truncate = true;
@@ -292,6 +321,28 @@ static void run_digis(pair *p, const slc_cms_digis *digis)
     ASSERT_OK(slc_cms_chain_run_digis(p->cpu, &p->on_cpu, &error));
     ASSERT_OK(slc_cms_chain_run_digis(p->gpu, &p->on_gpu, &error));
     assert_same(p);
+}
+
+/* Digis are the caller's, whatever is wanted. */
+static void choices_from_digis(void **state)
+{
+    (void)state;
+    for (uint32_t wanted = 0; wanted < SLC_CMS_WANT_ALL; wanted += 3) {
+        slc_cms_config config = defaults();
+        slc_cms_digis digis = {0};
+        pair p;
+        config.calibrated = true;
+        config.wanted = wanted;
+        open_pair(&p, &config, false);
+        for (uint32_t e = 0; e < 10; e++) {
+            (void)cms_events_append(SEED, e, &digis);
+        }
+        run_digis(&p, &digis);
+        assert_int_equal(p.on_gpu.digis.head.size, digis.head.size);
+        assert_int_equal(p.on_gpu.modules.head.size > 0, wanted == 0 || (wanted & SLC_CMS_WANT_MODULES) != 0);
+        cms_digis_clear(&digis);
+        close_pair(&p);
+    }
 }
 
 static void the_five_synthetic_events(void **state)
@@ -475,9 +526,11 @@ int main(void)
         cmocka_unit_test(batches_of_every_size),
         cmocka_unit_test(batches_of_changing_size),
         cmocka_unit_test(damaged_events),
+        cmocka_unit_test(every_choice_of_columns),
         cmocka_unit_test(page_locked),
         cmocka_unit_test(configurations),
         cmocka_unit_test(left_out_modules_and_planes),
+        cmocka_unit_test(choices_from_digis),
         cmocka_unit_test(the_five_synthetic_events),
         cmocka_unit_test(digis_in_any_order),
         cmocka_unit_test(parts_can_be_measured),

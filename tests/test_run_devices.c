@@ -4,13 +4,10 @@
  * the test's own here, with three devices whose chains are the processor's and count what they are given. So
  * words, numbers of workers, and results that do not depend on them are tested wherever the tests run.
  */
-#include "cms/cuda/cms_chain_cuda.h"
-#include "cuda/cuda_engines.h"
-#include "image/cuda/image_cuda_engine.h"
-#include "image/image_bitrun.h"
 #include "run/run_devices.h"
 #include "run/run_flow_part.h"
 #include "support/assert_ok.h"
+#include "support/toy_devices.h"
 
 #include <sluice/sim_cms.h>
 
@@ -19,150 +16,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DEVICES = 3, EVENTS = 12, PAGES = 17 };
+enum { DEVICES = TOY_DEVICES, EVENTS = 12, PAGES = 17 };
 
 static slc_error error; /* of the last call */
-
-/* What each device was given. */
-static atomic_uint n_devices = DEVICES, opened[DEVICES], ran[DEVICES];
-
-static void reset(void)
-{
-    for (int i = 0; i < DEVICES; i++) {
-        atomic_store(&opened[i], 0);
-        atomic_store(&ran[i], 0);
-    }
-}
-
-static unsigned total(const atomic_uint *counts)
-{
-    unsigned sum = 0;
-    for (int i = 0; i < DEVICES; i++) {
-        sum += atomic_load(&counts[i]);
-    }
-    return sum;
-}
-
-/* ---- the devices ------------------------------------------------------------------------------- */
-
-static int driver(void)
-{
-    return 13000;
-}
-
-static uint32_t devices(slc_error *why)
-{
-    const uint32_t n = atomic_load(&n_devices);
-    if (n == 0) {
-        (void)slc_fail(why, SLC_ERR_UNSUPPORTED, "no CUDA device");
-    }
-    return n;
-}
-
-static slc_status device_of(uint32_t device, slc_cuda_device *found, slc_error *why)
-{
-    (void)why;
-    (void)snprintf(found->name, sizeof found->name, "Toy %u", device);
-    return SLC_OK;
-}
-
-struct slc_cms_cuda_chain {
-    slc_cms_chain *chain;
-    uint32_t device;
-};
-
-static slc_status cms_open(const slc_cms_config *config, const slc_cms_cabling *cabling,
-                           const slc_cms_gains *gains, uint32_t device, slc_cms_cuda_chain **chain,
-                           slc_error *why)
-{
-    slc_cms_config own = *config;
-    own.exec.device = NULL;
-    *chain = calloc(1, sizeof **chain);
-    assert_non_null(*chain);
-    (*chain)->device = device;
-    atomic_fetch_add(&opened[device], 1);
-    return slc_cms_chain_open(&own, cabling, gains, &(*chain)->chain, why);
-}
-
-static void cms_close(slc_cms_cuda_chain *chain)
-{
-    slc_cms_chain_close(chain->chain);
-    free(chain);
-}
-
-static slc_status cms_reserve(slc_cms_cuda_chain *chain, const slc_batch *batch, slc_error *why)
-{
-    (void)chain;
-    (void)batch;
-    (void)why;
-    return SLC_OK;
-}
-
-static slc_status cms_run(slc_cms_cuda_chain *chain, const slc_batch *batch,
-                          const slc_cms_fragments *fragments, slc_cms_result *result, slc_error *why)
-{
-    (void)fragments;
-    atomic_fetch_add(&ran[chain->device], 1);
-    const slc_status status = slc_cms_chain_reserve(chain->chain, batch, result, why);
-    return status == SLC_OK ? slc_cms_chain_run(chain->chain, batch, result, why) : status;
-}
-
-static const struct slc_cms_cuda_calls cms_calls = {
-    .open = cms_open, .close = cms_close, .reserve = cms_reserve, .run = cms_run};
-
-struct slc_image_cuda {
-    slc_image_bitrun *bitrun;
-    uint32_t device;
-};
-
-static slc_status image_open(const slc_image_label_config *config, slc_image_cuda **engine, slc_error *why)
-{
-    slc_cuda_list list;
-    const slc_status status = slc_cuda_list_read(config->exec.device, true, &list, why);
-    if (status != SLC_OK) {
-        return status;
-    }
-    assert_int_equal(list.n, 1); /* a labeller a device */
-    slc_image_label_config own = *config;
-    own.exec.device = NULL;
-    own.algorithm = NULL;
-    *engine = calloc(1, sizeof **engine);
-    assert_non_null(*engine);
-    (*engine)->device = list.device[0];
-    atomic_fetch_add(&opened[list.device[0]], 1);
-    return slc_image_bitrun_open(&own, &(*engine)->bitrun);
-}
-
-static void image_close(slc_image_cuda *engine)
-{
-    slc_image_bitrun_close(engine->bitrun);
-    free(engine);
-}
-
-static slc_status image_reserve(slc_image_cuda *engine, size_t width, size_t height, slc_error *why)
-{
-    (void)why;
-    return slc_image_bitrun_reserve(engine->bitrun, width, height);
-}
-
-static slc_status image_run(slc_image_cuda *engine, const slc_image_job *job, slc_error *why)
-{
-    atomic_fetch_add(&ran[engine->device], 1);
-    return slc_image_bitrun_run(engine->bitrun, job, why);
-}
-
-static const struct slc_image_cuda_calls image_calls = {
-    .open = image_open, .close = image_close, .reserve = image_reserve, .run = image_run};
-
-static const struct slc_cuda_device_calls device_calls = {"toy", driver, devices, device_of};
-
-/* In the place of the library's (cuda_engines.c). */
-extern const slc_cuda_engines slc_cuda_engines_table;
-const slc_cuda_engines slc_cuda_engines_table = {.abi = SLC_CUDA_ENGINES_ABI,
-                                                 .version = "toy",
-                                                 .device = &device_calls,
-                                                 .image = &image_calls,
-                                                 .cms = &cms_calls};
 
 /* ---- words ------------------------------------------------------------------------------------- */
 
@@ -228,15 +84,15 @@ static void one_device_of_a_word(void **state)
     assert_int_equal(slc_cuda_choose("all", &device, &error), SLC_ERR_USAGE);
     assert_non_null(strstr(error.text, "there are 3, and one is needed here"));
     assert_int_equal(device, 77);
-    atomic_store(&n_devices, 1);
+    atomic_store(&toy_devices, 1);
     ASSERT_OK(slc_cuda_choose("all", &device, &error));
     assert_int_equal(device, 0);
-    atomic_store(&n_devices, 0);
+    atomic_store(&toy_devices, 0);
     assert_int_equal(slc_cuda_choose("all", &device, &error), SLC_ERR_UNSUPPORTED);
     assert_non_null(strstr(error.text, "\"all\": no CUDA device"));
     assert_int_equal(slc_cuda_choose("cuda:0,1", &device, &error), SLC_ERR_USAGE);
     list_refused("cuda:0,1", SLC_ERR_UNSUPPORTED, "no CUDA device");
-    atomic_store(&n_devices, DEVICES);
+    atomic_store(&toy_devices, DEVICES);
 }
 
 static void devices_are_dealt_in_turn(void **state)
@@ -293,7 +149,7 @@ static uint64_t cms_checksum(const char *of_chain, const char *of_flow, uint32_t
     config.exec.device = of_flow;
     slc_flow *flow = NULL;
     slc_flow_item *item = NULL;
-    reset();
+    toy_reset();
     next_event = 0;
     ASSERT_OK(slc_flow_open(&config, &slc_flow_cms, &setup, &flow, &error));
     slc_status status;
@@ -320,7 +176,7 @@ static void cms_on_several(void **state)
     uint32_t workers = 0;
     const uint64_t sum = cms_checksum(NULL, NULL, 1, &workers);
     assert_int_equal(workers, 1);
-    assert_int_equal(total(opened), 0);
+    assert_int_equal(toy_total(toy_opened), 0);
     static const struct {
         const char *word;
         uint32_t threads, workers, on[DEVICES];
@@ -336,10 +192,10 @@ static void cms_on_several(void **state)
             assert_true(other == sum);
             assert_int_equal(workers, cases[i].workers);
             for (int d = 0; d < DEVICES; d++) {
-                assert_int_equal(atomic_load(&opened[d]), cases[i].on[d]);
-                assert_true(cases[i].on[d] > 0 || atomic_load(&ran[d]) == 0);
+                assert_int_equal(atomic_load(&toy_opened[d]), cases[i].on[d]);
+                assert_true(cases[i].on[d] > 0 || atomic_load(&toy_ran[d]) == 0);
             }
-            assert_int_equal(total(ran), strcmp(word, "cpu") == 0 ? 0 : EVENTS);
+            assert_int_equal(toy_total(toy_ran), strcmp(word, "cpu") == 0 ? 0 : EVENTS);
         }
     }
     /* 0: the processors, shared out among the devices. */
@@ -400,10 +256,10 @@ static uint64_t image_checksum(const char *device, bool otsu, uint32_t *workers)
     config.exec.threads = 1;
     slc_flow *flow = NULL;
     slc_flow_item *item = NULL;
-    reset();
+    toy_reset();
     next_page = 0;
     ASSERT_OK(slc_flow_open(&config, &slc_flow_image, &setup, &flow, &error));
-    assert_true(device == NULL || total(opened) == 1); /* those of further devices wait for a page */
+    assert_true(device == NULL || toy_total(toy_opened) == 1); /* those of further devices wait for a page */
     slc_status status;
     while ((status = slc_flow_next(flow, &item, &error)) == SLC_OK) {
         slc_flow_release(flow, item);
@@ -433,10 +289,10 @@ static void pages_on_several(void **state)
         for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
             assert_true(image_checksum(words[i], otsu != 0, &workers) == sum);
             assert_int_equal(workers, n[i]);
-            assert_int_equal(total(ran), PAGES);
+            assert_int_equal(toy_total(toy_ran), PAGES);
         }
         assert_true(image_checksum("cuda:2", otsu != 0, &workers) == sum);
-        assert_int_equal(atomic_load(&ran[2]), PAGES);
+        assert_int_equal(atomic_load(&toy_ran[2]), PAGES);
     }
 }
 

@@ -83,6 +83,15 @@ typedef struct slc_cms_position_config {
     float error_x_um[SLC_CMS_ERROR_SIZES - 1], error_y_um[SLC_CMS_ERROR_SIZES - 1];
 } slc_cms_position_config;
 
+/* Collections of a result, as bits. */
+enum {
+    SLC_CMS_WANT_DIGIS = 1 << 0,
+    SLC_CMS_WANT_MODULES = 1 << 1,
+    SLC_CMS_WANT_CLUSTERS = 1 << 2, /* and, with a geometry, their places */
+    SLC_CMS_WANT_COUNTS = 1 << 3,   /* of words, modules, clusters, pixels: always there; alone: no rows */
+    SLC_CMS_WANT_ALL = (1 << 4) - 1
+};
+
 typedef struct slc_cms_config {
     size_t size; /* of this struct; set by _config_default */
     slc_cms_decode_config decode;
@@ -90,11 +99,12 @@ typedef struct slc_cms_config {
     slc_cms_cluster_config cluster;
     slc_cms_position_config position;
     bool calibrated; /* the digis' adc are electrons already: no calibration */
-    /* The result has no rows of digis, only of modules and clusters: on a GPU the digis then stay there,
-     * which are most of what would be copied. Not of digis that the caller gave. */
-    bool drop_digis;
-    bool strict;   /* the first fault is an error (SLC_ERR_STRICT) */
-    slc_exec exec; /* this core, or a GPU; threads are whoever opens several chains */
+    bool strict;     /* the first fault is an error (SLC_ERR_STRICT) */
+    slc_exec exec;   /* this core, or a GPU; threads are whoever opens several chains */
+    /* Which collections of the result are wanted (SLC_CMS_WANT_…); 0: all. The others have events and no
+     * rows, but for digis that the caller gave. A GPU does not copy them back. */
+    uint32_t wanted;
+    bool checksum; /* the result's is to be computed: on a GPU there, of what is not wanted, too */
 } slc_cms_config;
 /* `phase` sets what differs: calibration, number of modules, charge cuts. */
 SLC_API void slc_cms_config_default(slc_cms_config *config, slc_cms_phase phase, size_t size);
@@ -138,6 +148,9 @@ typedef struct slc_cms_result {
     slc_cms_calibrate_counts columns;
     slc_faults faults;
     double seconds[SLC_CMS_STAGES]; /* on a GPU all but places is in the first */
+    uint64_t n_modules, n_clusters; /* that were found, wanted or not */
+    uint64_t n_pixels;              /* of the clusters: the sum of their n_pixels */
+    uint64_t checksum; /* with config.checksum: slc_cms_result_checksum(…, 0) of all, wanted or not */
 } slc_cms_result;
 SLC_API void slc_cms_result_clear(slc_cms_result *result);
 /* What the events add to the checksum of a run (base.h) in which `before` events are before them: digis,

@@ -66,7 +66,7 @@ def open(
     ``duplicates``: what digis of one pixel count as. A module with more than ``max_module_digis`` (6000) takes a slower path, or
     with ``truncate`` its digis beyond are in no cluster, and that is a fault. Batches have ``events``, too: number of the
     trigger, bunch crossing, sound fragments, and those of them with another number. Without ``digis`` they have modules, clusters and events
-    alone (on a GPU digis then stay there), and another checksum. ``threads``: workers, or streams of each GPU; 0: one for each
+    alone, and the same checksum (on a GPU digis then stay there). ``threads``: workers, or streams of each GPU; 0: one for each
     processor. ``device``: "cpu", "cuda", "cuda:N", several as "cuda:0,1", or "all" (an ``UnsupportedError`` if there is none). Results
     depend on none of batch, threads and device.
 

@@ -54,8 +54,8 @@ static void add(cms_sums *to, const slc_cms_result *found)
 {
     to->fragments += found->n_fragments;
     to->digis += found->words.digis;
-    to->modules += found->modules.head.size;
-    to->clusters += found->clusters.head.size;
+    to->modules += found->n_modules;
+    to->clusters += found->n_clusters;
     to->words.words += found->words.words;
     to->words.empty += found->words.empty;
     to->words.errors += found->words.errors;
@@ -175,7 +175,7 @@ static bool take_config(core_state *state, PyObject *const *values, cms_setup *s
     cluster->min_charge_layer1_e = (uint32_t)charge1;
     cluster->max_module_digis = (uint32_t)most;
     cluster->duplicates = duplicates[which];
-    s->config.drop_digis = !digis;
+    s->config.wanted = digis ? SLC_CMS_WANT_ALL : SLC_CMS_WANT_MODULES | SLC_CMS_WANT_CLUSTERS;
     return true;
 }
 
@@ -255,7 +255,7 @@ static PyObject *cms_open(PyObject *module, PyObject *const *arguments, Py_ssize
     s->config.exec.target = state->target;
     s->config.exec.device = o.config.exec.device; /* of the running, which lives as long */
     s->flow = (slc_flow_cms_setup){&s->config, &s->cabling, arguments[GAINS] != Py_None ? &s->gains : NULL};
-    o.running->has = (s->config.drop_digis ? 0U : HAS_DIGIS) |
+    o.running->has = ((s->config.wanted & SLC_CMS_WANT_DIGIS) == 0 ? 0U : HAS_DIGIS) |
                      (arguments[GEOMETRY] != Py_None ? HAS_PLACES : 0U);
     o.config.batch_bytes = (size_t)64 << 20;
     return core_flow_open(state, &o, &s->flow);

@@ -101,10 +101,10 @@ def test_events(run):
 
 def test_without_digis(run):
     path, _, payloads = run
-    (whole,), _ = read(path, payloads)
+    (whole,), of_all = read(path, payloads)
     (batch,), totals = read(path, payloads, digis=False)
     assert batch.names == ("modules", "clusters", "events") and batch.clusters.checksum == whole.clusters.checksum
-    assert totals["digis"] == whole.digis.n_rows
+    assert totals["digis"] == whole.digis.n_rows and totals["checksum"] == of_all["checksum"]
     with pytest.raises(AttributeError, match="digis=True"):
         _ = batch.digis
 

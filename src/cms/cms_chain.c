@@ -8,6 +8,7 @@
 #include "cuda/cuda_engines.h"
 #include "simd/simd_checksum.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +21,7 @@ struct slc_cms_chain {
     slc_cms_cluster_scratch cluster;
     const struct slc_cms_cuda_calls *calls; /* of `cuda` */
     slc_cms_cuda_chain *cuda;               /* NULL: on this core */
+    uint32_t wanted;                        /* config.wanted's are what the stages are to leave */
 };
 
 static void cms_config_default(slc_cms_config *config, slc_cms_phase phase)
@@ -119,6 +121,9 @@ static slc_status check_config(const slc_cms_config *config, slc_error *error)
         return slc_fail(error, SLC_ERR_USAGE, "exec.target %d does not run on this machine",
                         (int)config->exec.target);
     }
+    if ((config->wanted & ~(uint32_t)SLC_CMS_WANT_ALL) != 0) {
+        return slc_fail(error, SLC_ERR_USAGE, "wanted: there is no such collection (%#x)", config->wanted);
+    }
     return check_planes(position, error);
 }
 
@@ -186,6 +191,30 @@ static slc_status copy_gains(slc_cms_chain *chain, const slc_cms_gains *gains, s
     return SLC_OK;
 }
 
+/* Places follow from clusters. */
+static void take_wanted(slc_cms_chain *chain)
+{
+    slc_cms_config *config = &chain->config;
+    chain->wanted = config->wanted != 0 ? config->wanted : SLC_CMS_WANT_ALL;
+    const bool sums_places = config->checksum && config->position.geometry != NULL;
+    config->wanted = chain->wanted | (sums_places ? (uint32_t)SLC_CMS_WANT_CLUSTERS : 0U);
+}
+
+/* Of the columns of digis, modules and clusters in the checksum. */
+static void list_factors(uint64_t factors[SLC_CMS_CUDA_COLUMNS])
+{
+    const slc_schema *const schemas[] = {&slc_cms_digis_schema, &slc_cms_modules_schema,
+                                         &slc_cms_clusters_schema};
+    size_t n = 0;
+    for (size_t i = 0; i < sizeof schemas / sizeof *schemas; i++) {
+        for (size_t k = 0; k < schemas[i]->n_columns; k++) {
+            assert(n < SLC_CMS_CUDA_COLUMNS);
+            factors[n++] = slc_checksum_factor(schemas[i]->name, schemas[i]->columns[k].name);
+        }
+    }
+    assert(n == SLC_CMS_CUDA_COLUMNS);
+}
+
 static slc_status open_device(slc_cms_chain *chain, slc_error *error)
 {
     const char *word = chain->config.exec.device;
@@ -197,9 +226,12 @@ static slc_status open_device(slc_cms_chain *chain, slc_error *error)
     if (status != SLC_OK) {
         return status;
     }
+    uint64_t factors[SLC_CMS_CUDA_COLUMNS];
+    list_factors(factors);
     chain->calls = slc_cuda_engines_of(NULL)->cms; /* there is a device, hence a table */
     return chain->calls->open(&chain->config, chain->cabling,
-                              chain->gains.n_modules > 0 ? &chain->gains : NULL, device, &chain->cuda, error);
+                              chain->gains.n_modules > 0 ? &chain->gains : NULL,
+                              chain->config.checksum ? factors : NULL, device, &chain->cuda, error);
 }
 
 slc_status slc_cms_chain_open(const slc_cms_config *given, const slc_cms_cabling *cabling,
@@ -219,6 +251,7 @@ slc_status slc_cms_chain_open(const slc_cms_config *given, const slc_cms_cabling
         return slc_fail(error, SLC_ERR_MEMORY, "no memory for a CMS chain");
     }
     opened->config = *config;
+    take_wanted(opened);
     status = copy_cabling(opened, cabling, error);
     status = status == SLC_OK ? copy_gains(opened, gains, error) : status;
     /* The stage checks its own configuration when it reserves. */
@@ -240,6 +273,21 @@ slc_cms_cuda_chain *slc_cms_chain_cuda(slc_cms_chain *chain)
     return chain->cuda;
 }
 
+void *slc_cms_chain_allocate(size_t bytes)
+{
+    const slc_cuda_engines *engines = slc_cuda_engines_of(NULL);
+    return engines != NULL && engines->cms != NULL && engines->cms->allocate != NULL
+               ? engines->cms->allocate(bytes)
+               : NULL;
+}
+
+void slc_cms_chain_release(void *at)
+{
+    if (at != NULL) {
+        slc_cuda_engines_of(NULL)->cms->release(at);
+    }
+}
+
 void slc_cms_chain_close(slc_cms_chain *chain)
 {
     if (chain != NULL) {
@@ -257,17 +305,25 @@ void slc_cms_chain_close(slc_cms_chain *chain)
 
 /* ---- memory -------------------------------------------------------------------------------------------- */
 
+/* Rows of a collection: a GPU brings those alone that are wanted. */
+static size_t rows_for(const slc_cms_chain *chain, uint32_t bit, size_t rows)
+{
+    return chain->cuda != NULL && (chain->config.wanted & bit) == 0 ? 0 : rows;
+}
+
 /* An event has a module and a cluster for each digi at most. */
-static slc_status reserve_clusters(const slc_cms_config *config, size_t digis, uint32_t events,
+static slc_status reserve_clusters(const slc_cms_chain *chain, size_t digis, uint32_t events,
                                    slc_cms_result *result)
 {
-    const size_t most = (size_t)events * config->cluster.modules, rows = digis < most ? digis : most;
-    slc_status status = slc_columns_reserve(&slc_cms_modules_schema, &result->modules, rows, events);
+    const size_t most = (size_t)events * chain->config.cluster.modules, rows = digis < most ? digis : most;
+    const size_t clusters = rows_for(chain, SLC_CMS_WANT_CLUSTERS, digis);
+    slc_status status = slc_columns_reserve(&slc_cms_modules_schema, &result->modules,
+                                            rows_for(chain, SLC_CMS_WANT_MODULES, rows), events);
     status = status == SLC_OK
-                 ? slc_columns_reserve(&slc_cms_clusters_schema, &result->clusters, digis, events)
+                 ? slc_columns_reserve(&slc_cms_clusters_schema, &result->clusters, clusters, events)
                  : status;
-    return status == SLC_OK && config->position.geometry != NULL
-               ? slc_columns_reserve(&slc_cms_places_schema, &result->places, digis, events)
+    return status == SLC_OK && chain->config.position.geometry != NULL
+               ? slc_columns_reserve(&slc_cms_places_schema, &result->places, clusters, events)
                : status;
 }
 
@@ -284,11 +340,12 @@ slc_status slc_cms_chain_reserve(slc_cms_chain *chain, const slc_batch *batch, s
     slc_status status = slc_columns_reserve(&slc_cms_fragments_schema, &chain->fragments, fragments,
                                             batch->n_events);
     status = status == SLC_OK
-                 ? slc_columns_reserve(&slc_cms_digis_schema, &result->digis, digis, batch->n_events)
+                 ? slc_columns_reserve(&slc_cms_digis_schema, &result->digis,
+                                       rows_for(chain, SLC_CMS_WANT_DIGIS, digis), batch->n_events)
                  : status;
-    status = status == SLC_OK ? reserve_clusters(&chain->config, digis, batch->n_events, result) : status;
+    status = status == SLC_OK ? reserve_clusters(chain, digis, batch->n_events, result) : status;
     if (status == SLC_OK && chain->cuda != NULL) {
-        return chain->calls->reserve(chain->cuda, batch, error);
+        return chain->calls->reserve(chain->cuda, batch, fragments, digis, error);
     }
     status = status == SLC_OK ? slc_cms_decode_reserve(&chain->decode, largest) : status;
     status = status == SLC_OK ? slc_cms_cluster_reserve(&chain->config.cluster, chain->config.exec.target,
@@ -303,7 +360,7 @@ slc_status slc_cms_chain_reserve(slc_cms_chain *chain, const slc_batch *batch, s
 slc_status slc_cms_chain_reserve_digis(slc_cms_chain *chain, slc_cms_result *result, slc_error *error)
 {
     const slc_columns *head = &result->digis.head;
-    const slc_status status = reserve_clusters(&chain->config, head->size, head->n_events, result);
+    const slc_status status = reserve_clusters(chain, head->size, head->n_events, result);
     if (status != SLC_OK) {
         return slc_fail(error, status, "no memory for a batch of %u events and %zu digis", head->n_events,
                         head->size);
@@ -343,12 +400,13 @@ static void begin_batch(slc_cms_result *result, uint64_t first_event)
     result->words = (slc_cms_word_counts){0};
     result->columns = (slc_cms_calibrate_counts){0};
     memset(result->seconds, 0, sizeof result->seconds);
+    result->n_modules = result->n_clusters = result->n_pixels = result->checksum = 0;
 }
 
 static slc_status find_places(const slc_cms_config *config, slc_cms_result *result)
 {
     const slc_cms_geometry *geometry = config->position.geometry;
-    if (geometry == NULL) {
+    if (geometry == NULL || (config->wanted & SLC_CMS_WANT_CLUSTERS) == 0) {
         slc_columns_reset(&result->places); /* which may be another chain's */
         return SLC_OK;
     }
@@ -387,15 +445,68 @@ static slc_status finish(const slc_cms_chain *chain, const slc_cms_result *resul
                             : slc_fail(error, status, "CMS chain: %s", slc_status_name(status));
 }
 
-/* Leaves events without rows, where that was asked for. */
-static void drop_digis(const slc_cms_chain *chain, uint32_t n_events, slc_cms_result *result)
+/* Leaves events without rows. */
+static void drop_rows(void *collection)
 {
-    if (chain->config.drop_digis) {
-        slc_columns_reset(&result->digis);
-        for (uint32_t e = 0; e < n_events; e++) {
-            slc_columns_end_event(&result->digis);
-        }
+    const uint32_t n_events = ((const slc_columns *)collection)->n_events;
+    slc_columns_reset(collection);
+    for (uint32_t e = 0; e < n_events; e++) {
+        slc_columns_end_event(collection);
     }
+}
+
+/* What is not wanted, but for digis that the caller gave. */
+static void drop_unwanted(const slc_cms_chain *chain, bool raw, slc_cms_result *result)
+{
+    if (raw && (chain->wanted & SLC_CMS_WANT_DIGIS) == 0) {
+        drop_rows(&result->digis);
+    }
+    if ((chain->wanted & SLC_CMS_WANT_MODULES) == 0) {
+        drop_rows(&result->modules);
+    }
+    if ((chain->wanted & SLC_CMS_WANT_CLUSTERS) == 0) {
+        drop_rows(&result->clusters);
+        drop_rows(&result->places);
+    }
+}
+
+/* What a core has found, wanted or not. */
+static void sum_up(const slc_cms_chain *chain, slc_cms_result *result)
+{
+    const slc_cms_clusters *clusters = &result->clusters;
+    result->n_modules = result->modules.head.size;
+    result->n_clusters = clusters->head.size;
+    result->n_pixels = 0;
+    for (size_t i = 0; i < clusters->head.size; i++) {
+        result->n_pixels += clusters->n_pixels[i];
+    }
+    result->checksum = chain->config.checksum ? slc_cms_result_checksum(result, 0) : 0;
+}
+
+/* A GPU has summed up what it has made; the processor has the places, and digis that the caller gave. */
+static void sum_up_here(const slc_cms_chain *chain, bool raw, slc_cms_result *result)
+{
+    if (chain->config.checksum && !raw) {
+        const slc_checksum_part digis = {"digis", &slc_cms_digis_schema, &result->digis};
+        result->checksum += slc_checksum_events(&digis, 1, 0);
+    }
+    if (chain->config.checksum && chain->config.position.geometry != NULL) {
+        const slc_checksum_part places = {"places", &slc_cms_places_schema, &result->places};
+        result->checksum += slc_checksum_events(&places, 1, 0);
+    }
+}
+
+/* What is left to do of events that were on a GPU. */
+static slc_status end_batch(slc_cms_chain *chain, bool raw, slc_cms_result *result, slc_error *error)
+{
+    double time = slc_clock_seconds();
+    const slc_status status = find_places(&chain->config, result);
+    if (status == SLC_OK) {
+        sum_up_here(chain, raw, result);
+        drop_unwanted(chain, raw, result);
+    }
+    take_time(result, SLC_CMS_STAGE_POSITION, &time);
+    return finish(chain, result, status, error);
 }
 
 slc_status slc_cms_chain_run(slc_cms_chain *chain, const slc_batch *batch, slc_cms_result *result,
@@ -411,13 +522,7 @@ slc_status slc_cms_chain_run(slc_cms_chain *chain, const slc_batch *batch, slc_c
     if (status == SLC_OK && chain->cuda != NULL) {
         status = chain->calls->run(chain->cuda, batch, &chain->fragments, result, error);
         take_time(result, SLC_CMS_STAGE_DECODE, &time);
-        if (status != SLC_OK) {
-            return status;
-        }
-        status = find_places(&chain->config, result);
-        take_time(result, SLC_CMS_STAGE_POSITION, &time);
-        drop_digis(chain, batch->n_events, result);
-        return finish(chain, result, status, error);
+        return status == SLC_OK ? end_batch(chain, true, result, error) : status;
     }
     if (status == SLC_OK) {
         status = slc_cms_decode_run(&chain->config.decode, chain->config.exec.target, chain->cabling, batch,
@@ -427,7 +532,8 @@ slc_status slc_cms_chain_run(slc_cms_chain *chain, const slc_batch *batch, slc_c
     take_time(result, SLC_CMS_STAGE_DECODE, &time);
     status = status == SLC_OK ? cluster_digis(chain, result) : status;
     if (status == SLC_OK) { /* there is room for the events then */
-        drop_digis(chain, batch->n_events, result);
+        sum_up(chain, result);
+        drop_unwanted(chain, true, result);
     }
     return finish(chain, result, status, error);
 }
@@ -441,9 +547,14 @@ slc_status slc_cms_chain_run_digis(slc_cms_chain *chain, slc_cms_result *result,
         double time = slc_clock_seconds();
         const slc_status status = chain->calls->run_digis(chain->cuda, result, error);
         take_time(result, SLC_CMS_STAGE_DECODE, &time);
-        return status == SLC_OK ? finish(chain, result, find_places(&chain->config, result), error) : status;
+        return status == SLC_OK ? end_batch(chain, false, result, error) : status;
     }
-    return finish(chain, result, cluster_digis(chain, result), error);
+    const slc_status status = cluster_digis(chain, result);
+    if (status == SLC_OK) {
+        sum_up(chain, result);
+        drop_unwanted(chain, false, result);
+    }
+    return finish(chain, result, status, error);
 }
 
 /* ---- results ------------------------------------------------------------------------------------------- */

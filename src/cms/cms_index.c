@@ -240,11 +240,11 @@ static void vote(const slc_batch *batch, uint32_t event, bool counts, ballot *b)
         if (counts) {
             b->fragments++;
             b->others += identity != b->leading;
-        } else if (b->ahead == 0 || identity == b->leading) {
-            b->leading = identity;
-            b->ahead++;
         } else {
-            b->ahead--;
+            const bool leads = b->ahead == 0 || identity == b->leading;
+            b->leading = leads ? identity : b->leading;
+            b->ahead += leads ? 1 : UINT32_MAX;
+            b->fragments++;
         }
     }
 }
@@ -258,7 +258,10 @@ slc_status slc_cms_identify(const slc_batch *batch, slc_cms_events *events)
     for (uint32_t e = 0; e < batch->n_events; e++) {
         ballot b = {.leading = 0};
         vote(batch, e, false, &b);
-        vote(batch, e, true, &b);
+        if (b.ahead < b.fragments) { /* not all of them */
+            b.fragments = 0;
+            vote(batch, e, true, &b);
+        }
         const size_t row = events->head.size++;
         events->level1_id[row] = (uint32_t)(b.leading >> 12);
         events->bunch_crossing[row] = (uint16_t)(b.leading & 0xfff);

@@ -47,6 +47,11 @@ slc_status slc_cuda_pinned_reserve(slc_cuda_stream *stream, slc_cuda_memory *mem
                                    const char *what, slc_error *error);
 void slc_cuda_memory_clear(slc_cuda_memory *memory);
 
+/* Page-locked memory for who has no stream: it is of the device whose stream was opened last, which becomes
+ * the calling thread's, and every device copies from it. NULL if there is none, or no stream was opened. */
+void *slc_cuda_pinned_allocate(size_t bytes);
+void slc_cuda_pinned_release(void *at);
+
 /* Page-locks memory that the caller has allocated, so that copies reach it without a detour and overlap with
  * kernels. It must be unlocked before it is freed. */
 slc_status slc_cuda_pin(void *memory, size_t bytes, slc_error *error);

@@ -113,6 +113,18 @@ static slc_status unknown_format(const slc_io_stream *stream, const uint8_t *byt
                     stream->name, slc_io_hex(bytes, size, 12, hex), text, known);
 }
 
+/* The format that bytes are of beyond doubt, or NULL. */
+static const slc_io_format_table *begins_with(const uint8_t *bytes, size_t size)
+{
+    for (size_t i = 0; slc_io_row_at(i) != NULL; i++) {
+        const slc_io_format_table *format = slc_io_row_at(i)->events;
+        if (format != NULL && format->begins != NULL && format->begins(bytes, size)) {
+            return format;
+        }
+    }
+    return NULL;
+}
+
 static slc_status find_format(slc_io_source *source, slc_error *error)
 {
     const uint8_t *bytes;
@@ -125,9 +137,11 @@ static slc_status find_format(slc_io_source *source, slc_error *error)
         if (status != SLC_OK) {
             return status;
         }
+        const slc_io_format_table *sure = size > 0 ? begins_with(bytes, size) : NULL;
         for (size_t i = 0; size > 0 && slc_io_row_at(i) != NULL; i++) {
             const slc_io_format_table *format = slc_io_row_at(i)->events;
-            if (format != NULL && format->probe(bytes, size, &source->config)) {
+            if (format != NULL &&
+                (sure != NULL ? format == sure : format->probe(bytes, size, &source->config))) {
                 source->format = format;
                 return format->open(source, error);
             }

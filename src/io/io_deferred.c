@@ -381,6 +381,23 @@ static slc_status rebuild(slc_io_deferred *deferred, slc_batch *batch)
     return status;
 }
 
+/* Takes lost events out of a batch in which all others are as they should be; bytes stay where they are. */
+static void drop_lost(const slc_io_deferred *deferred, slc_batch *batch)
+{
+    uint32_t kept = 0, i = 0;
+    for (uint32_t e = 0; e < batch->n_events; e++) {
+        const bool listed = i < deferred->n && deferred->events[i].event == e;
+        if (!listed || !deferred->lost[i]) {
+            batch->offset[kept] = batch->offset[e];
+            batch->length[kept] = batch->length[e];
+            batch->file_offset[kept] = batch->file_offset[e];
+            batch->record[kept++] = batch->record[e];
+        }
+        i += listed;
+    }
+    batch->n_events = kept;
+}
+
 /* ---- faults ------------------------------------------------------------------------------------ */
 
 /* A fault that is counted already. */
@@ -437,7 +454,11 @@ slc_status slc_io_finish_batch(slc_batch *batch, slc_io_deferred *deferred, slc_
         for (uint32_t i = 0; i < deferred->n && status == SLC_OK; i++) {
             offset_of[i] = batch->file_offset[deferred->events[i].event];
         }
-        status = status == SLC_OK ? rebuild(deferred, batch) : status;
+        if (status == SLC_OK && deferred->n_packed > 0) {
+            status = rebuild(deferred, batch);
+        } else if (status == SLC_OK) {
+            drop_lost(deferred, batch);
+        }
         if (status == SLC_OK && faults != NULL && deferred->losses.events > 0) {
             merge_faults(deferred, batch->first_event, offset_of, faults);
         }

@@ -12,6 +12,9 @@
 typedef struct slc_io_format_table {
     const char *name;
     slc_io_content content;
+    /* Whether they are so beyond doubt, seen at once: asked before any probe, some of which look at every
+     * byte that is there. NULL: never. */
+    bool (*begins)(const uint8_t *bytes, size_t size);
     /* Whether the stream's first bytes are this format's. Looks, does not consume. */
     bool (*probe)(const uint8_t *bytes, size_t size, const slc_io_config *config);
     /* Sets source->state; close frees it. */

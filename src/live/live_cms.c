@@ -64,7 +64,7 @@ static void add(slc_live_flow *page, const slc_flow_item *item)
     o->events += n_events;
     o->bytes += item->batch.size;
     o->fragments += r->n_fragments;
-    o->clusters += r->clusters.head.size;
+    o->clusters += r->n_clusters;
     o->words.words += r->words.words;
     o->words.errors += r->words.errors;
     o->words.invalid += r->words.invalid;

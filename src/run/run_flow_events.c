@@ -6,6 +6,9 @@
  */
 #include "run/run_flow_events.h"
 #include "base/config.h"
+#include "base/team.h"
+#include "cms/cuda/cms_chain_cuda.h"
+#include "io/cms/io_cms_scout.h"
 #include "io/io_part.h"
 #include "lhcb/lhcb_identity.h"
 
@@ -356,6 +359,7 @@ static slc_status open_cms(const void *setup, const slc_flow_config *config, voi
     slc_status status = take_cms(setup, &own, error);
     if (status == SLC_OK) {
         own.exec.device = config->exec.device != NULL ? config->exec.device : own.exec.device;
+        own.checksum = true;
         status = slc_cms_chain_open(&own, cms->cabling, cms->gains, &opened, error);
     }
     *chain = opened;
@@ -367,18 +371,83 @@ static void close_cms(void *chain)
     slc_cms_chain_close(chain);
 }
 
+/* What an item has besides what it shows. */
+typedef struct cms_item {
+    slc_flow_cms_result result; /* first: it is what the item shows */
+    slc_io_deferred *deferred;
+    bool is_deferred, results_alone;
+    /* Page-locked, for the bytes of a batch that is read by a worker; the batch's own wait meanwhile. */
+    uint8_t *locked, *waiting;
+    size_t locked_size, waiting_size;
+    bool lent;
+} cms_item;
+
+/* A batch that could not have them has its own. */
+static void lend_bytes(cms_item *own, slc_batch *batch)
+{
+    enum { STEP = 1 << 21 };
+    if (batch->size > own->locked_size) {
+        slc_cms_chain_release(own->locked);
+        own->locked_size = (batch->size + batch->size / 4) / STEP * STEP + STEP;
+        own->locked = slc_cms_chain_allocate(own->locked_size);
+        own->locked_size = own->locked != NULL ? own->locked_size : 0;
+    }
+    if (own->locked == NULL || batch->size > own->locked_size) {
+        return;
+    }
+    /* An event at the end of its file has been read already. */
+    memcpy(own->locked, batch->bytes, batch->size < batch->capacity ? batch->size : batch->capacity);
+    own->waiting = batch->bytes;
+    own->waiting_size = batch->capacity;
+    batch->bytes = own->locked;
+    batch->capacity = own->locked_size;
+    own->lent = true;
+}
+
+static void take_back_bytes(cms_item *own, slc_batch *batch)
+{
+    if (own->lent) {
+        batch->bytes = own->waiting;
+        batch->capacity = own->waiting_size;
+        own->lent = false;
+    }
+}
+
+static slc_status open_cms_item(const void *setup, slc_flow_item *item, slc_error *error)
+{
+    (void)setup;
+    return slc_io_deferred_open(&((cms_item *)item->result)->deferred, error);
+}
+
 static void close_cms_item(slc_flow_item *item)
 {
-    slc_flow_cms_result *result = item->result;
-    slc_cms_result_clear(&result->found);
-    slc_columns_clear(&slc_cms_events_schema, &result->events);
+    cms_item *own = item->result;
+    take_back_bytes(own, &item->batch);
+    slc_cms_chain_release(own->locked);
+    slc_io_deferred_close(own->deferred);
+    slc_cms_result_clear(&own->result.found);
+    slc_columns_clear(&slc_cms_events_schema, &own->result.events);
 }
 
 static slc_status open_cms_input(const void *setup, const slc_flow_config *config, const char *path,
                                  void **input, slc_error *error)
 {
-    (void)setup;
-    return slc_flow_events_open(config, path, true, input, error);
+    /* One looks at some 5 GB/s, and a GPU takes 30; the workers copy meanwhile. */
+    enum { SCOUTS = 8, PIECE = 4 << 20 };
+    const uint32_t third = slc_team_processors() / 3, scouts = third < SCOUTS ? third : SCOUTS;
+    slc_status status = slc_flow_events_open(config, path, true, input, error);
+    const char *device = device_of_cms(setup, config);
+    /* A core is slower than the reader, whose caches have the bytes; a GPU waits for bytes. */
+    if (status == SLC_OK && device != NULL && strcmp(device, "cpu") != 0 && !config->strict) {
+        slc_flow_events *in = *input;
+        in->defers = true;
+        status = scouts > 0 ? slc_io_cms_look_ahead(in->source, scouts, PIECE, error) : SLC_OK;
+        if (status != SLC_OK) {
+            slc_flow_events_close(in);
+            *input = NULL;
+        }
+    }
+    return status;
 }
 
 /* Is the last event one that the end of the input has cut? */
@@ -401,21 +470,55 @@ static slc_status read_cms(void *input, const slc_flow_config *config, slc_flow_
 {
     slc_flow_events *in = input;
     slc_batch *batch = &item->batch;
-    const slc_status status = slc_flow_events_read(in, config, item, NULL, error);
+    cms_item *own = item->result;
+    take_back_bytes(own, batch);
+    own->is_deferred = in->defers && !config->strict;
+    own->results_alone = config->results_alone;
+    const slc_status status = slc_flow_events_read(in, config, item, own->is_deferred ? own->deferred : NULL,
+                                                   error);
     if (status != SLC_OK || config->stop == NULL || !ends_cut(item) || !config->stop(config->context)) {
         return status;
     }
     batch->n_events--;
     batch->size = batch->offset[batch->n_events];
-    in->losses.events++;
-    in->losses.offset = batch->file_offset[batch->n_events];
+    in->cut = 1; /* losses are those of batches that were handed out */
     return batch->n_events > 0 ? SLC_OK : SLC_END;
 }
 
-static slc_status run_cms(void *chain, const void *setup, slc_flow_item *item, slc_error *error)
+static slc_status finish_cms(slc_flow_item *item, slc_error *error)
+{
+    cms_item *own = item->result;
+    if (!own->is_deferred) {
+        return SLC_OK;
+    }
+    lend_bytes(own, &item->batch);
+    const slc_status status = slc_io_finish_batch(&item->batch, own->deferred, &item->reading, error);
+    if (status != SLC_OK) {
+        take_back_bytes(own, &item->batch);
+    }
+    return status;
+}
+
+static void settle_cms(void *input, slc_flow_item *item)
+{
+    slc_flow_events *in = input;
+    slc_flow_events_renumber(&item->reading, in->losses.events);
+    if (item->ended) {
+        in->losses.events += in->cut;
+        slc_flow_events_settle(in, item);
+        return;
+    }
+    cms_item *own = item->result;
+    slc_flow_events_renumber(&own->result.found.faults, in->losses.events);
+    own->result.found.first_event -= in->losses.events;
+    if (own->is_deferred) {
+        slc_io_losses_add(&in->losses, own->deferred);
+    }
+}
+
+static slc_status run_events(slc_cms_chain *chain, slc_flow_item *item, slc_error *error)
 {
     slc_flow_cms_result *result = item->result;
-    (void)setup;
     slc_status status = slc_cms_chain_reserve(chain, &item->batch, &result->found, error);
     status = status == SLC_OK ? slc_cms_chain_run(chain, &item->batch, &result->found, error) : status;
     if (status == SLC_OK && slc_columns_reserve(&slc_cms_events_schema, &result->events, item->batch.n_events,
@@ -424,8 +527,19 @@ static slc_status run_cms(void *chain, const void *setup, slc_flow_item *item, s
     }
     if (status == SLC_OK) {
         (void)slc_cms_identify(&item->batch, &result->events);
-        item->checksum = slc_cms_result_checksum(&result->found, 0);
+        item->checksum = result->found.checksum;
         item->n_summed = result->found.digis.head.n_events;
+    }
+    return status;
+}
+
+static slc_status run_cms(void *chain, const void *setup, slc_flow_item *item, slc_error *error)
+{
+    cms_item *own = item->result;
+    (void)setup;
+    const slc_status status = run_events(chain, item, error);
+    if (own->results_alone) { /* the bytes of the batch go to another one */
+        take_back_bytes(own, &item->batch);
     }
     return status;
 }
@@ -435,10 +549,12 @@ const slc_flow_chain slc_flow_cms = {.size = sizeof(slc_flow_chain),
                                      .device = device_of_cms,
                                      .open = open_cms,
                                      .close = close_cms,
-                                     .result_bytes = sizeof(slc_flow_cms_result),
+                                     .result_bytes = sizeof(cms_item),
+                                     .item_open = open_cms_item,
                                      .item_close = close_cms_item,
                                      .input_open = open_cms_input,
                                      .read = read_cms,
                                      .input_close = slc_flow_events_close,
+                                     .finish = finish_cms,
                                      .run = run_cms,
-                                     .settle = slc_flow_events_settle};
+                                     .settle = settle_cms};

@@ -11,7 +11,9 @@ typedef struct slc_flow_events {
     slc_io_source *source;
     slc_io_losses losses; /* of batches that are handed out */
     slc_io_totals before; /* what is before the part that is read */
+    uint64_t cut;         /* events that are left out, as reading was to stop inside of them */
     bool raw;
+    bool defers; /* of CMS: workers read the bytes */
     const slc_flow_velo_setup *velo;
 } slc_flow_events;
 

@@ -108,6 +108,11 @@ static uint64_t factor_of(const slc_checksum_kernels *kernels, const char *name,
     return kernels->hash(text, a + 1 + b) | 1;
 }
 
+uint64_t slc_checksum_factor(const char *name, const char *column)
+{
+    return factor_of(preferred_kernels(), name, column);
+}
+
 /* Of one column, without its factor. */
 static uint64_t sum_column(const slc_checksum_kernels *kernels, const slc_columns *head, const char *bytes,
                            size_t width)

@@ -44,6 +44,9 @@ typedef struct slc_checksum_part {
 /* What the events of some collections add to the checksum of a result, if so many events are before them. */
 uint64_t slc_checksum_events(const slc_checksum_part *parts, size_t n_parts, uint64_t before);
 
+/* By which the hash of a column, by the name of its collection in files and its own, counts. */
+uint64_t slc_checksum_factor(const char *name, const char *column);
+
 /* SLC_CHECKSUM_FACTOR^n: what is summed up as if nothing were before it is multiplied by it if n events are. */
 uint64_t slc_checksum_power(uint64_t n);
 

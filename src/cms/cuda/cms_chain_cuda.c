@@ -91,8 +91,8 @@ static slc_status open_device(slc_cms_cuda_chain *chain, uint32_t device, slc_er
 }
 
 slc_status slc_cms_cuda_open(const slc_cms_config *config, const slc_cms_cabling *cabling,
-                             const slc_cms_gains *gains, uint32_t device, slc_cms_cuda_chain **chain,
-                             slc_error *error)
+                             const slc_cms_gains *gains, const uint64_t factors[SLC_CMS_CUDA_COLUMNS],
+                             uint32_t device, slc_cms_cuda_chain **chain, slc_error *error)
 {
     *chain = NULL;
     slc_status status = check_calibration(config, gains, error);
@@ -105,6 +105,10 @@ slc_status slc_cms_cuda_open(const slc_cms_config *config, const slc_cms_cabling
     }
     opened->config = *config;
     opened->device = device;
+    opened->config.checksum = factors != NULL;
+    if (factors != NULL) {
+        memcpy(opened->factors, factors, sizeof opened->factors);
+    }
     opened->cabled = cabling != NULL;
     opened->calibrates = !config->calibrated;
     status = open_device(opened, device, error);
@@ -188,7 +192,7 @@ static slc_status make_room(slc_cms_cuda_chain *chain, const slc_cms_cuda_room *
     if (status != SLC_OK) {
         return status;
     }
-    const size_t offsets = 3 * ((size_t)room->events + 1) * sizeof(uint32_t);
+    const size_t head = slc_cms_cuda_head_size(room->events);
     const size_t decode = slc_cms_cuda_decode_bound(room->events, room->tiles, room->words);
     const size_t cluster = lay_columns(&slc_cms_clusters_schema, &clusters, NULL, room->digis) +
                            aligned(cluster_work);
@@ -200,8 +204,8 @@ static slc_status make_room(slc_cms_cuda_chain *chain, const slc_cms_cuda_room *
         bool host;
         const char *what;
     } wanted[] = {
-        {&chain->head, sizeof(slc_cms_cuda_head) + offsets, false, "event offsets"},
-        {&chain->head_host, sizeof(slc_cms_cuda_head) + offsets, true, "event offsets"},
+        {&chain->head, head, false, "event offsets"},
+        {&chain->head_host, head, true, "event offsets"},
         {&chain->faults, SLC_CMS_CUDA_FAULTS * sizeof(slc_cms_cuda_fault), false, "faults"},
         {&chain->faults_host, SLC_CMS_CUDA_FAULTS * sizeof(slc_cms_cuda_fault), true, "faults"},
         {&chain->tables, tables, false, "tiles of words"},
@@ -221,12 +225,44 @@ static slc_status make_room(slc_cms_cuda_chain *chain, const slc_cms_cuda_room *
     return status;
 }
 
+/* Appends the columns of a collection to a checksum. */
+static void add_columns(slc_cuda_checksum *sum, const slc_schema *schema, const void *collection,
+                        const uint64_t *factors)
+{
+    const slc_columns *head = collection;
+    for (size_t k = 0; k < schema->n_columns; k++) {
+        const slc_column *column = &schema->columns[k];
+        sum->column[sum->n_columns++] = (slc_cuda_checksum_column){
+            .bytes = slc_column_data(collection, column),
+            .offset = head->event_offset,
+            .factor = factors[k],
+            .width = (uint32_t)slc_type_size(column->type)};
+    }
+}
+
+static void point_checksums(slc_cms_cuda_chain *chain)
+{
+    const slc_cms_cuda_cluster *cluster = &chain->cluster;
+    const uint64_t *of_modules = chain->factors + slc_cms_digis_schema.n_columns;
+    slc_cuda_checksum *both[] = {&chain->sum_raw, &chain->sum_digis};
+    for (size_t i = 0; i < 2; i++) {
+        *both[i] = (slc_cuda_checksum){.n_events = chain->config.checksum ? chain->room.events : 0,
+                                       .sum = slc_cms_cuda_sums_of(chain->head.at)};
+        if (both[i] == &chain->sum_raw) {
+            add_columns(both[i], &slc_cms_digis_schema, &cluster->digis, chain->factors);
+        }
+        add_columns(both[i], &slc_cms_modules_schema, &cluster->modules, of_modules);
+        add_columns(both[i], &slc_cms_clusters_schema, &cluster->clusters,
+                    of_modules + slc_cms_modules_schema.n_columns);
+    }
+}
+
 /* Points what the kernels get at the memory. */
 static void point(slc_cms_cuda_chain *chain)
 {
     const slc_cms_cuda_room *room = &chain->room;
     slc_cms_cuda_head *head = chain->head.at;
-    uint32_t *offsets = (uint32_t *)(void *)(head + 1);
+    uint32_t *offsets = slc_cms_cuda_offsets_of(head, room->events);
     slc_cms_cuda_decode *decode = &chain->decode;
     slc_cms_cuda_cluster *cluster = &chain->cluster;
     slc_cms_store_view(chain->digis.at, room->digis, &cluster->digis);
@@ -257,12 +293,15 @@ static void point(slc_cms_cuda_chain *chain)
     decode->digis = cluster->digis;
     decode->totals = &head->totals;
     decode->work = chain->work.at;
+    point_checksums(chain);
 }
 
 slc_status slc_cms_cuda_enqueue(slc_cms_cuda_chain *chain, bool raw, slc_error *error)
 {
     struct CUstream_st *stream = slc_cuda_stream_native(chain->stream);
-    slc_status status = slc_cuda_fill(chain->stream, chain->head.at, 0, sizeof(slc_cms_cuda_head), error);
+    slc_cms_cuda_head *head = chain->head.at;
+    const size_t sums = sizeof *head + chain->room.events * sizeof(uint64_t);
+    slc_status status = slc_cuda_fill(chain->stream, head, 0, sums, error);
     if (status == SLC_OK && raw) {
         status = slc_cms_cuda_decode_run(&chain->decode, chain->multiprocessors, stream, error);
     } else if (status == SLC_OK && chain->calibrates) {
@@ -270,8 +309,12 @@ slc_status slc_cms_cuda_enqueue(slc_cms_cuda_chain *chain, bool raw, slc_error *
                                             chain->decode.totals, chain->multiprocessors, stream, error);
     }
     status = status == SLC_OK ? slc_cms_cuda_cluster_run(&chain->cluster, stream, error) : status;
-    return status == SLC_OK ? slc_cms_cuda_position_run(&chain->config.position, &chain->cluster.clusters,
-                                                        chain->multiprocessors, stream, error)
+    status = status == SLC_OK
+                 ? slc_cms_cuda_position_run(&chain->config.position, &chain->cluster.clusters,
+                                             &head->n_pixels, chain->multiprocessors, stream, error)
+                 : status;
+    return status == SLC_OK ? slc_cuda_checksum_run(raw ? &chain->sum_raw : &chain->sum_digis,
+                                                    chain->multiprocessors, stream, error)
                             : status;
 }
 
@@ -347,18 +390,17 @@ slc_status slc_cms_cuda_grow(slc_cms_cuda_chain *chain, const slc_cms_cuda_room 
     return status;
 }
 
-slc_status slc_cms_cuda_reserve(slc_cms_cuda_chain *chain, const slc_batch *batch, slc_error *error)
+slc_status slc_cms_cuda_reserve(slc_cms_cuda_chain *chain, const slc_batch *batch, size_t fragments,
+                                size_t digis, slc_error *error)
 {
-    size_t fragments, words;
-    slc_cms_decode_bound(batch, &fragments, &words);
-    const size_t tiles = words / SLC_CMS_CUDA_TILE + fragments;
+    const size_t tiles = digis / SLC_CMS_CUDA_TILE + fragments;
     if (tiles > UINT32_MAX) {
-        return slc_fail(error, SLC_ERR_USAGE, "a batch of %zu words is too large for a GPU", words);
+        return slc_fail(error, SLC_ERR_USAGE, "a batch of %zu words is too large for a GPU", digis);
     }
     const slc_cms_cuda_room wanted = {.events = batch->n_events,
                                       .tiles = (uint32_t)tiles,
-                                      .words = words,
-                                      .digis = words,
+                                      .words = digis,
+                                      .digis = digis,
                                       .bytes = batch->size > 0 ? batch->size : 1};
     return slc_cms_cuda_grow(chain, &wanted, error);
 }
@@ -422,9 +464,19 @@ void slc_cms_cuda_unlock(const slc_batch *batch, const slc_cms_result *result)
     }
 }
 
+void *slc_cms_cuda_allocate(size_t bytes)
+{
+    return slc_cuda_pinned_allocate(bytes);
+}
+
+void slc_cms_cuda_release(void *at)
+{
+    slc_cuda_pinned_release(at);
+}
+
 /* ---- the table ----------------------------------------------------------------------------------------- */
 
 const struct slc_cms_cuda_calls slc_cms_cuda_calls = {
-    slc_cms_cuda_open, slc_cms_cuda_close,         slc_cms_cuda_reserve,
-    slc_cms_cuda_run,  slc_cms_cuda_reserve_digis, slc_cms_cuda_run_digis,
-    slc_cms_cuda_lock, slc_cms_cuda_unlock,        slc_cms_cuda_time};
+    slc_cms_cuda_open,          slc_cms_cuda_close,     slc_cms_cuda_reserve, slc_cms_cuda_run,
+    slc_cms_cuda_reserve_digis, slc_cms_cuda_run_digis, slc_cms_cuda_lock,    slc_cms_cuda_unlock,
+    slc_cms_cuda_time,          slc_cms_cuda_allocate,  slc_cms_cuda_release};

@@ -12,16 +12,23 @@
 
 typedef struct slc_cms_cuda_chain slc_cms_cuda_chain;
 
-/* `device` is the number of slc_cuda_choose. `cabling` and `gains` may be NULL as in slc_cms_chain_open. */
+enum { SLC_CMS_CUDA_COLUMNS = 28 }; /* of digis, modules and clusters */
+
+/* `device` is the number of slc_cuda_choose. `cabling` and `gains` may be NULL as in slc_cms_chain_open.
+ * `factors`: of all columns in the checksum; NULL: none is asked for. */
 slc_status slc_cms_cuda_open(const slc_cms_config *config, const slc_cms_cabling *cabling,
-                             const slc_cms_gains *gains, uint32_t device, slc_cms_cuda_chain **chain,
-                             slc_error *error);
+                             const slc_cms_gains *gains, const uint64_t factors[SLC_CMS_CUDA_COLUMNS],
+                             uint32_t device, slc_cms_cuda_chain **chain, slc_error *error);
 void slc_cms_cuda_close(slc_cms_cuda_chain *chain); /* NULL is allowed */
 
-/* Makes room on the device; the result's columns have room already. */
-slc_status slc_cms_cuda_reserve(slc_cms_cuda_chain *chain, const slc_batch *batch, slc_error *error);
-/* `fragments` is the index of the batch (slc_cms_index_run). Fills digis, modules, clusters, words and
- * columns of the result, and adds the faults of words, pixels and modules in the order of the CPU. */
+/* Makes room on the device for a batch with so many fragments and digis at most; the result's columns have
+ * room already. */
+slc_status slc_cms_cuda_reserve(slc_cms_cuda_chain *chain, const slc_batch *batch, size_t fragments,
+                                size_t digis, slc_error *error);
+/* `fragments` is the index of the batch (slc_cms_index_run). Fills words, columns, counts and checksum of the
+ * result, and of digis, modules and clusters those that config->wanted has (the others have events and no
+ * rows); adds the faults of words, pixels and modules in the order of the CPU. The checksum is of these
+ * three, from digis of modules and clusters alone. */
 slc_status slc_cms_cuda_run(slc_cms_cuda_chain *chain, const slc_batch *batch,
                             const slc_cms_fragments *fragments, slc_cms_result *result, slc_error *error);
 
@@ -34,6 +41,14 @@ slc_status slc_cms_cuda_run_digis(slc_cms_cuda_chain *chain, slc_cms_result *res
  * _unlock, neither may grow or be cleared. SLC_ERR_… where the system refuses; then nothing is locked. */
 slc_status slc_cms_cuda_lock(const slc_batch *batch, const slc_cms_result *result, slc_error *error);
 void slc_cms_cuda_unlock(const slc_batch *batch, const slc_cms_result *result);
+
+/* Page-locked memory for batches, from which a GPU copies at once: of the device on which a chain was opened
+ * last, and every other copies from it as well. NULL: there is none. */
+void *slc_cms_cuda_allocate(size_t bytes);
+void slc_cms_cuda_release(void *at);
+/* The same by way of the table, where there is one. */
+void *slc_cms_chain_allocate(size_t bytes);
+void slc_cms_chain_release(void *at); /* NULL is allowed */
 
 /* ---- for measurements ---- */
 
@@ -70,6 +85,8 @@ struct slc_cms_cuda_calls {
     __typeof__(slc_cms_cuda_lock) *lock;
     __typeof__(slc_cms_cuda_unlock) *unlock;
     __typeof__(slc_cms_cuda_time) *time;
+    __typeof__(slc_cms_cuda_allocate) *allocate; /* these two may be NULL */
+    __typeof__(slc_cms_cuda_release) *release;
 };
 extern const struct slc_cms_cuda_calls slc_cms_cuda_calls;
 

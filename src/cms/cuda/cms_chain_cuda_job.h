@@ -10,15 +10,17 @@
 #include "cms/cuda/cms_chain_cuda.h"
 #include "cms/cuda/cms_cluster_cuda.h"
 #include "cms/cuda/cms_decode_cuda.h"
+#include "cuda/cuda_checksum.h"
 #include "cuda/cuda_rows.h"
 
 enum { SLC_CMS_CUDA_FAULTS = 1 << 14 }; /* of the clustering, that are told one by one */
 
-/* Begins the block that comes back from every run; behind it the event offsets of digis, modules and
- * clusters, `events` + 1 each. */
+/* Begins the block that comes back from every run; behind it what each of `events` events adds to the
+ * checksum, and the event offsets of digis, modules and clusters, `events` + 1 each. */
 typedef struct slc_cms_cuda_head {
     slc_cms_cuda_totals totals;
     slc_cms_cuda_counts counts;
+    uint64_t n_pixels; /* of all clusters */
 } slc_cms_cuda_head;
 
 /* How much there is room for. */
@@ -30,6 +32,7 @@ typedef struct slc_cms_cuda_room {
 struct slc_cms_cuda_chain {
     slc_cms_config config; /* unpack and planes: on the device */
     bool cabled, calibrates;
+    uint64_t factors[SLC_CMS_CUDA_COLUMNS]; /* with config.checksum */
     uint32_t device, multiprocessors;
     slc_cuda_stream *stream;
     slc_cuda_rows *copies;
@@ -45,6 +48,7 @@ struct slc_cms_cuda_chain {
     slc_cms_cuda_room room;
     slc_cms_cuda_decode decode;
     slc_cms_cuda_cluster cluster;
+    slc_cuda_checksum sum_raw, sum_digis; /* of all columns; of those of modules and clusters */
     slc_cuda_graph graph_raw, graph_digis;
     /* The last run, for measurements. */
     bool ran_raw, ran_digis;
@@ -59,6 +63,23 @@ struct slc_cms_cuda_chain {
 static inline size_t slc_cms_cuda_tiles_at(uint32_t events)
 {
     return (((size_t)events + 1) * sizeof(uint32_t) + 15) / 16 * 16;
+}
+
+static inline uint64_t *slc_cms_cuda_sums_of(slc_cms_cuda_head *head)
+{
+    return (uint64_t *)(void *)(head + 1);
+}
+
+/* Of all three collections. */
+static inline uint32_t *slc_cms_cuda_offsets_of(slc_cms_cuda_head *head, uint32_t events)
+{
+    return (uint32_t *)(void *)(slc_cms_cuda_sums_of(head) + events);
+}
+
+static inline size_t slc_cms_cuda_head_size(uint32_t events)
+{
+    return sizeof(slc_cms_cuda_head) + events * sizeof(uint64_t) +
+           3 * ((size_t)events + 1) * sizeof(uint32_t);
 }
 
 /* The kernels of a run, from raw words or from digis, enqueued. */

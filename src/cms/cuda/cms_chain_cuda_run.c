@@ -67,7 +67,7 @@ static slc_status send_digis(slc_cms_cuda_chain *chain, const slc_cms_digis *dig
 {
     const slc_cms_digis *to = &chain->cluster.digis;
     slc_cms_cuda_head *head = chain->head_host.at;
-    uint32_t *offsets = (uint32_t *)(void *)(head + 1);
+    uint32_t *offsets = slc_cms_cuda_offsets_of(head, chain->room.events);
     const size_t n = digis->head.size;
     for (uint32_t e = 0; e <= chain->room.events; e++) {
         offsets[e] = e < digis->head.n_events ? digis->head.event_offset[e] : (uint32_t)n;
@@ -91,7 +91,7 @@ static slc_status send_digis(slc_cms_cuda_chain *chain, const slc_cms_digis *dig
 /* Launches the graph and gets the head: what was found, and the event offsets. */
 static slc_status compute(slc_cms_cuda_chain *chain, const slc_cuda_graph *graph, slc_error *error)
 {
-    const size_t size = sizeof(slc_cms_cuda_head) + 3 * ((size_t)chain->room.events + 1) * sizeof(uint32_t);
+    const size_t size = slc_cms_cuda_head_size(chain->room.events);
     slc_cuda_range_begin("cms: kernels");
     slc_status status = slc_cuda_graph_launch(chain->stream, graph, error);
     status = status == SLC_OK
@@ -105,22 +105,31 @@ static slc_status compute(slc_cms_cuda_chain *chain, const slc_cuda_graph *graph
 /* Event offsets of a collection; `which`: 0 digis, 1 modules, 2 clusters. */
 static const uint32_t *offsets_of(const slc_cms_cuda_chain *chain, uint32_t which)
 {
-    const slc_cms_cuda_head *head = chain->head_host.at;
-    return (const uint32_t *)(const void *)(head + 1) + which * ((size_t)chain->room.events + 1);
+    return slc_cms_cuda_offsets_of(chain->head_host.at, chain->room.events) +
+           which * ((size_t)chain->room.events + 1);
 }
 
-/* Rows and event offsets of a collection of the result. */
+static bool is_wanted(const slc_cms_cuda_chain *chain, uint32_t which)
+{
+    static const uint32_t bits[] = {SLC_CMS_WANT_DIGIS, SLC_CMS_WANT_MODULES, SLC_CMS_WANT_CLUSTERS};
+    return (chain->config.wanted & bits[which]) != 0;
+}
+
+/* Rows and event offsets of a collection of the result; none of one that is not wanted. */
 static slc_status set_head(const slc_cms_cuda_chain *chain, uint32_t which, uint32_t n_events,
                            const char *name, void *collection, slc_error *error)
 {
     slc_columns *head = collection;
     const uint32_t *offsets = offsets_of(chain, which);
-    const size_t rows = offsets[n_events];
+    const bool wanted = is_wanted(chain, which);
+    const size_t rows = wanted ? offsets[n_events] : 0;
     if (rows > head->capacity || n_events > head->event_capacity || head->event_offset == NULL) {
         return slc_fail(error, SLC_ERR_CAPACITY, "CMS chain: %zu %s of %u events, and room for %zu of %u",
                         rows, name, n_events, head->capacity, head->event_capacity);
     }
-    memcpy(head->event_offset, offsets, ((size_t)n_events + 1) * sizeof *offsets);
+    for (uint32_t e = 0; e <= n_events; e++) {
+        head->event_offset[e] = wanted ? offsets[e] : 0;
+    }
     head->size = rows;
     head->n_events = n_events;
     return SLC_OK;
@@ -233,10 +242,25 @@ static slc_status add_cluster_faults(slc_cms_cuda_chain *chain, slc_cms_result *
 
 /* ---- runs ---------------------------------------------------------------------------------------------- */
 
+/* What was found, whatever of it is brought. */
+static void sum_up(slc_cms_cuda_chain *chain, uint32_t n_events, slc_cms_result *result)
+{
+    slc_cms_cuda_head *head = chain->head_host.at;
+    const uint64_t *sums = slc_cms_cuda_sums_of(head);
+    uint64_t power = 1;
+    result->n_modules = offsets_of(chain, 1)[n_events];
+    result->n_clusters = offsets_of(chain, 2)[n_events];
+    result->n_pixels = head->n_pixels;
+    for (uint32_t e = 0; e < n_events && chain->config.checksum; e++, power *= SLC_CHECKSUM_FACTOR) {
+        result->checksum += power * sums[e];
+    }
+}
+
 /* Modules and clusters of the result, and what comes with them. */
 static slc_status take_clusters(slc_cms_cuda_chain *chain, uint32_t n_events, slc_cms_result *result,
                                 slc_error *error)
 {
+    sum_up(chain, n_events, result);
     slc_status status = set_head(chain, 1, n_events, "modules", &result->modules, error);
     status = status == SLC_OK ? set_head(chain, 2, n_events, "clusters", &result->clusters, error) : status;
     status = status == SLC_OK ? add_cluster_faults(chain, result, error) : status;
@@ -247,9 +271,9 @@ static void remember(slc_cms_cuda_chain *chain, bool raw, const slc_cms_result *
 {
     chain->ran_raw = raw;
     chain->ran_digis = !raw;
-    chain->last_digis = result->digis.head.size;
-    chain->last_modules = result->modules.head.size;
-    chain->last_clusters = result->clusters.head.size;
+    chain->last_digis = result->words.digis;
+    chain->last_modules = result->n_modules;
+    chain->last_clusters = result->n_clusters;
 }
 
 slc_status slc_cms_cuda_run(slc_cms_cuda_chain *chain, const slc_batch *batch,
@@ -282,12 +306,12 @@ slc_status slc_cms_cuda_run(slc_cms_cuda_chain *chain, const slc_batch *batch,
                                           .errors = totals->errors,
                                           .invalid = totals->invalid,
                                           .bad_roc = totals->bad,
-                                          .digis = result->digis.head.size};
+                                          .digis = offsets_of(chain, 0)[batch->n_events]};
     result->columns = (slc_cms_calibrate_counts){
         .dead = totals->dead, .noisy = totals->noisy, .beyond = totals->beyond};
     add_word_faults(totals, result->first_event, &result->faults);
     status = take_clusters(chain, batch->n_events, result, error);
-    if (status == SLC_OK && !chain->config.drop_digis) {
+    if (status == SLC_OK) {
         status = fetch_all(chain, &slc_cms_digis_schema, &chain->cluster.digis, &result->digis, error);
     }
     status = finish(chain, status, error);

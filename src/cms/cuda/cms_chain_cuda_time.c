@@ -6,15 +6,23 @@
 #include "base/columns.h"
 #include "cms/cuda/cms_chain_cuda_job.h"
 
-/* Rows of digis that a run copies to the host. */
-static size_t fetched_digis(const slc_cms_cuda_chain *chain)
-{
-    return chain->ran_raw && chain->config.drop_digis ? 0 : chain->last_digis;
-}
+/* What a run copies to the host: collections, of which digis come first, and their rows. */
+typedef struct fetched {
+    const slc_schema *schema;
+    const void *from;
+    size_t rows;
+} fetched;
+enum { FETCHED = 3 };
 
-static size_t columns_size(const slc_schema *schema, size_t rows)
+static void list_fetched(const slc_cms_cuda_chain *chain, fetched parts[FETCHED])
 {
-    return rows * slc_columns_row_size(schema);
+    const uint32_t wanted = chain->config.wanted;
+    const bool digis = (wanted & SLC_CMS_WANT_DIGIS) != 0 || !chain->ran_raw;
+    parts[0] = (fetched){&slc_cms_digis_schema, &chain->cluster.digis, digis ? chain->last_digis : 0};
+    parts[1] = (fetched){&slc_cms_modules_schema, &chain->cluster.modules,
+                         (wanted & SLC_CMS_WANT_MODULES) != 0 ? chain->last_modules : 0};
+    parts[2] = (fetched){&slc_cms_clusters_schema, &chain->cluster.clusters,
+                         (wanted & SLC_CMS_WANT_CLUSTERS) != 0 ? chain->last_clusters : 0};
 }
 
 static size_t copy_size(const slc_cms_cuda_chain *chain, slc_cms_cuda_part part)
@@ -23,9 +31,13 @@ static size_t copy_size(const slc_cms_cuda_chain *chain, slc_cms_cuda_part part)
         return chain->ran_raw ? chain->last_bytes + chain->last_tables
                               : chain->last_digis * 4 * sizeof(uint16_t);
     }
-    return columns_size(&slc_cms_digis_schema, fetched_digis(chain)) +
-           columns_size(&slc_cms_modules_schema, chain->last_modules) +
-           columns_size(&slc_cms_clusters_schema, chain->last_clusters);
+    fetched parts[FETCHED];
+    size_t size = slc_cms_cuda_head_size(chain->room.events);
+    list_fetched(chain, parts);
+    for (size_t p = 0; p < FETCHED; p++) {
+        size += parts[p].rows * slc_columns_row_size(parts[p].schema);
+    }
+    return size;
 }
 
 /* The batch or the digis' four columns; `back`: from the device, for the copies to bring what is there. */
@@ -53,16 +65,13 @@ static slc_status copy_in(slc_cms_cuda_chain *chain, bool back, slc_error *error
 
 static slc_status copy_out(slc_cms_cuda_chain *chain, slc_error *error)
 {
-    const struct {
-        const slc_schema *schema;
-        const void *from;
-        size_t rows;
-    } parts[] = {{&slc_cms_digis_schema, &chain->cluster.digis, fetched_digis(chain)},
-                 {&slc_cms_modules_schema, &chain->cluster.modules, chain->last_modules},
-                 {&slc_cms_clusters_schema, &chain->cluster.clusters, chain->last_clusters}};
+    fetched parts[FETCHED];
+    const size_t head = slc_cms_cuda_head_size(chain->room.events);
     char *host = chain->timed.at;
-    slc_status status = SLC_OK;
-    for (size_t p = 0; p < sizeof parts / sizeof *parts; p++) {
+    list_fetched(chain, parts);
+    slc_status status = slc_cuda_to_host(chain->stream, host, chain->head.at, head, error);
+    host += head;
+    for (size_t p = 0; p < FETCHED; p++) {
         for (size_t i = 0; i < parts[p].schema->n_columns && status == SLC_OK; i++) {
             const slc_column *column = &parts[p].schema->columns[i];
             const size_t size = parts[p].rows * slc_type_size(column->type);

@@ -81,9 +81,10 @@ slc_status slc_cms_cuda_calibrate_run(const slc_cms_cuda_calibration *calibratio
                                       struct CUstream_st *stream, slc_error *error);
 
 /* slc_cms_position_run on clusters on the device, head.event_offset[head.n_events] of them; config->planes is
- * the device's memory. */
+ * the device's memory. The sum of the clusters' n_pixels is added to *n_pixels. */
 slc_status slc_cms_cuda_position_run(const slc_cms_position_config *config, const slc_cms_clusters *clusters,
-                                     uint32_t multiprocessors, struct CUstream_st *stream, slc_error *error);
+                                     uint64_t *n_pixels, uint32_t multiprocessors, struct CUstream_st *stream,
+                                     slc_error *error);
 
 #ifdef __cplusplus
 }

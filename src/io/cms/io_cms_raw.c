@@ -8,6 +8,7 @@
  */
 #include "base/bytes.h"
 #include "cms/cms_fragment.h"
+#include "io/cms/io_cms_scout.h"
 #include "io/io_source.h"
 
 enum {
@@ -36,7 +37,20 @@ static slc_status open_cms(slc_io_source *source, slc_error *error)
 
 static void close_cms(slc_io_source *source)
 {
-    (void)source;
+    slc_cms_scouts_close(source->state);
+}
+
+slc_status slc_io_cms_look_ahead(slc_io_source *source, uint32_t threads, size_t piece_bytes,
+                                 slc_error *error)
+{
+    slc_cms_scouts *scouts = NULL;
+    const bool possible = source->format == &slc_io_cms_format && source->stream.placed &&
+                          source->state == NULL;
+    const slc_status status = possible ? slc_cms_scouts_open(&source->stream, source->config.max_event_bytes,
+                                                             threads, piece_bytes, &scouts, error)
+                                       : SLC_OK;
+    source->state = scouts != NULL ? scouts : source->state;
+    return status;
 }
 
 /* ---- where an event begins --------------------------------------------------------------------- */
@@ -98,14 +112,8 @@ static slc_status resynchronise(slc_io_source *source, size_t from, slc_error *e
 
 /* ---- where it ends ----------------------------------------------------------------------------- */
 
-typedef struct extent {
-    size_t size;
-    bool cut, large;
-} extent;
-
-/* One look at what is visible: false where *want bytes are needed to go on. `walked` and found->size keep
- * what is behind. */
-static bool walk(const slc_cms_view *view, uint32_t fragments, uint32_t *walked, extent *found, size_t *want)
+bool slc_cms_walk(const slc_cms_view *view, uint32_t fragments, uint32_t *walked, slc_cms_extent *found,
+                  size_t *want)
 {
     while (true) {
         const size_t at = found->size;
@@ -143,10 +151,10 @@ static bool walk(const slc_cms_view *view, uint32_t fragments, uint32_t *walked,
     }
 }
 
-static slc_status find_end(slc_io_source *source, extent *found, slc_error *error)
+static slc_status find_end(slc_io_source *source, slc_cms_extent *found, slc_error *error)
 {
     slc_io_stream *stream = &source->stream;
-    *found = (extent){.size = SLC_CMS_EVENT_HEAD};
+    *found = (slc_cms_extent){.size = SLC_CMS_EVENT_HEAD};
     uint32_t walked = 0;
     for (size_t want = EVENT_START;;) {
         const uint8_t *bytes;
@@ -164,7 +172,7 @@ static slc_status find_end(slc_io_source *source, extent *found, slc_error *erro
         if (fragments > SLC_CMS_EVENT_FRAGMENTS) {
             fragments = SLC_CMS_EVENT_FRAGMENTS;
         }
-        if (walk(&view, fragments, &walked, found, &want)) {
+        if (slc_cms_walk(&view, fragments, &walked, found, &want)) {
             found->large = found->large || found->size > source->config.max_event_bytes;
             return SLC_OK;
         }
@@ -194,7 +202,7 @@ static slc_status take_event(slc_io_source *source, slc_batch *batch, slc_faults
     slc_io_stream *stream = &source->stream;
     const uint64_t offset = stream->offset;
     const unsigned long long where = offset;
-    extent found;
+    slc_cms_extent found;
     slc_status status = find_end(source, &found, error);
     if (status != SLC_OK) {
         return status;
@@ -216,12 +224,29 @@ static slc_status take_event(slc_io_source *source, slc_batch *batch, slc_faults
         slc_io_note(source, faults, SLC_FAULT_RECORD_TRUNCATED, offset,
                     "byte %llu: the input ends inside this event", where);
     }
-    if (slc_batch_append(batch, bytes, found.size, offset) != SLC_OK) {
+    const bool absent = !found.cut && source->deferred != source->own && stream->placed;
+    slc_io_unfinished event = {.in_file = stream->base + offset};
+    if ((absent ? slc_io_defer_bytes(source->deferred, batch, found.size, offset, &event)
+                : slc_batch_append(batch, bytes, found.size, offset)) != SLC_OK) {
         return slc_fail(error, SLC_ERR_MEMORY, "%s: byte %llu: no memory for an event of %zu bytes",
                         stream->name, where, found.size);
     }
     slc_io_stream_skip(stream, found.size);
     return SLC_OK;
+}
+
+/* An event whose end a scout has found stays in its file: who finishes the batch reads it. */
+static slc_status take_scouted(slc_io_source *source, slc_batch *batch, bool *taken, slc_error *error)
+{
+    slc_io_stream *stream = &source->stream;
+    const uint64_t offset = stream->offset;
+    slc_io_unfinished event = {.in_file = stream->base + offset};
+    const bool asks = source->state != NULL && source->deferred != source->own;
+    const size_t size = asks ? slc_cms_scouts_ask(source->state, offset) : 0;
+    *taken = size > 0 && slc_io_stream_jump(stream, size);
+    return !*taken || slc_io_defer_bytes(source->deferred, batch, size, offset, &event) == SLC_OK
+               ? SLC_OK
+               : slc_fail(error, SLC_ERR_MEMORY, "%s: no memory for a batch", stream->name);
 }
 
 static slc_status read_raw(slc_io_source *source, slc_batch *batch, slc_faults *faults, slc_error *error)
@@ -232,7 +257,12 @@ static slc_status read_raw(slc_io_source *source, slc_batch *batch, slc_faults *
         if (source->stream.offset >= source->until) {
             return SLC_END;
         }
-        slc_status status = slc_io_stream_peek(&source->stream, EVENT_START, &bytes, &visible, error);
+        bool taken = false;
+        slc_status status = take_scouted(source, batch, &taken, error);
+        if (taken || status != SLC_OK) {
+            return status;
+        }
+        status = slc_io_stream_peek(&source->stream, EVENT_START, &bytes, &visible, error);
         if (status == SLC_OK && visible >= EVENT_START && !slc_cms_event_begins(bytes, EVENT_START)) {
             status = slc_io_stream_peek(&source->stream, UNSURE, &bytes, &visible, error);
         }
@@ -254,6 +284,7 @@ static slc_status read_raw(slc_io_source *source, slc_batch *batch, slc_faults *
 const slc_io_format_table slc_io_cms_format = {
     .name = "cms-raw",
     .content = SLC_IO_CMS_EVENTS,
+    .begins = slc_cms_event_begins,
     .probe = probe,
     .open = open_cms,
     .close = close_cms,

@@ -1,0 +1,171 @@
+/* SPDX-License-Identifier: Apache-2.0
+ * Files of CMS's events through flows on devices, where workers read the bytes, into page-locked memory if
+ * there is some: whatever is wanted, damaged, cut or added, however batches are cut, and however many devices
+ * there are, the checksum, counts, faults and words are those of a processor. */
+#include "run/run_flow_part.h"
+#include "support/assert_ok.h"
+#include "support/toy_devices.h"
+
+#include <sluice/sim_cms.h>
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { EVENTS = 12 };
+
+static slc_error error; /* of the last call */
+static slc_sim_cms *sim;
+
+/* A file of events of which some are damaged, with bytes between two of them, and one that its end cuts. */
+static void write_damaged(const char *path)
+{
+    slc_batch batch = {.n_events = 0};
+    for (uint64_t e = 0; e < EVENTS; e++) {
+        ASSERT_OK(slc_sim_cms_event(sim, e, &batch, NULL, &error));
+    }
+    FILE *out = fopen(path, "wb");
+    assert_non_null(out);
+    for (uint32_t e = 0; e < EVENTS; e++) {
+        uint8_t *bytes = batch.bytes + batch.offset[e];
+        size_t size = batch.length[e];
+        bytes[size / 2] ^= e % 4 == 1 ? 0x5A : 0; /* a word, or what frames a fragment */
+        bytes[4] ^= e % 4 == 1 ? 0x10 : 0;        /* the first fragment's id */
+        size = e == EVENTS - 1 ? size / 2 : size;
+        assert_int_equal(fwrite(bytes, 1, size, out) + (e == 6 ? fwrite("no event", 1, 8, out) : 0),
+                         size + (e == 6 ? 8 : 0));
+    }
+    assert_int_equal(fclose(out), 0);
+    slc_batch_clear(&batch);
+}
+
+/* What a run over files tells, and how it is run. */
+typedef struct told {
+    struct {
+        uint64_t checksum, events, lost, digis, modules, clusters, pixels;
+    } found;
+    slc_faults faults;
+    char damage[512];
+} told;
+typedef struct way {
+    const char *device;
+    uint32_t wanted, batch;
+    bool results_alone;
+} way;
+
+/* What is not wanted has events and no rows; a batch that the caller may look at has its bytes. */
+static void look_at(const slc_flow_item *item, const way *w)
+{
+    const slc_cms_result *found = &((const slc_flow_cms_result *)item->result)->found;
+    const uint32_t wanted = w->wanted != 0 ? w->wanted : SLC_CMS_WANT_ALL;
+    uint64_t fragments = 0, words = found->words.words;
+    slc_faults ignored = {.n_kept = 0};
+    assert_int_equal(found->digis.head.size, (wanted & SLC_CMS_WANT_DIGIS) != 0 ? found->words.digis : 0);
+    assert_int_equal(found->clusters.head.size,
+                     (wanted & SLC_CMS_WANT_CLUSTERS) != 0 ? found->n_clusters : 0);
+    assert_int_equal(found->clusters.head.n_events, found->digis.head.n_events);
+    if (!w->results_alone) {
+        slc_cms_count_fragments(&item->batch, &fragments, &words, &ignored);
+    }
+    assert_int_equal(words, found->words.words);
+}
+
+static void add_item(const slc_flow_item *item, const way *w, told *t)
+{
+    slc_faults_merge(&t->faults, &item->reading);
+    if (item->ended) {
+        t->found.events += item->totals.events;
+        t->found.lost += item->totals.lost_events;
+        (void)snprintf(t->damage, sizeof t->damage, "%s", item->damage);
+        return;
+    }
+    const slc_cms_result *found = &((const slc_flow_cms_result *)item->result)->found;
+    ASSERT_OK(item->status);
+    look_at(item, w);
+    slc_faults_merge(&t->faults, &found->faults);
+    t->found.digis += found->words.digis;
+    t->found.modules += found->n_modules;
+    t->found.clusters += found->n_clusters;
+    t->found.pixels += found->n_pixels;
+}
+
+static void run_file(const char *path, const way *w, told *t)
+{
+    const char *const paths[] = {path, path};
+    slc_cms_config cms;
+    slc_cms_config_default(&cms, SLC_CMS_PHASE1);
+    cms.exec.device = w->device;
+    cms.wanted = w->wanted;
+    const slc_flow_cms_setup setup = {&cms, slc_sim_cms_cabling(sim), slc_sim_cms_gains(sim)};
+    slc_flow_config config;
+    slc_flow_config_default(&config);
+    config.paths = paths;
+    config.n_paths = 2;
+    config.batch_events = w->batch;
+    config.exec.threads = 2;
+    config.keep_going = true;
+    config.results_alone = w->results_alone;
+    slc_flow *flow = NULL;
+    slc_flow_item *item = NULL;
+    slc_flow_totals totals;
+    slc_status status;
+    memset(t, 0, sizeof *t);
+    ASSERT_OK(slc_flow_open(&config, &slc_flow_cms, &setup, &flow, &error));
+    while ((status = slc_flow_next(flow, &item, &error)) == SLC_OK) {
+        add_item(item, w, t);
+        slc_flow_release(flow, item);
+    }
+    assert_int_equal(status, SLC_END);
+    slc_flow_totals_of(flow, &totals);
+    t->found.checksum = totals.checksum;
+    slc_flow_close(flow);
+    assert_int_equal(atomic_load(&toy_locked), 0); /* what was page-locked is given back */
+}
+
+static void assert_told_same(const told *t, const told *as)
+{
+    assert_memory_equal(&t->found, &as->found, sizeof t->found);
+    assert_string_equal(t->damage, as->damage);
+    assert_int_equal(slc_faults_total(&t->faults), slc_faults_total(&as->faults));
+    assert_int_equal(t->faults.n_kept, as->faults.n_kept);
+    for (uint32_t i = 0; i < t->faults.n_kept; i++) {
+        const slc_fault *a = &t->faults.kept[i], *b = &as->faults.kept[i];
+        assert_true(a->code == b->code && a->event == b->event && a->offset == b->offset);
+    }
+}
+
+/* On devices workers read the bytes, into page-locked memory if there is some. */
+static void files_on_several(void **state)
+{
+    (void)state;
+    static const char *const devices_of[] = {NULL, "cuda", "cuda:2,0", "all"};
+    static const uint32_t wanted[] = {0, SLC_CMS_WANT_COUNTS, SLC_CMS_WANT_CLUSTERS,
+                                      SLC_CMS_WANT_DIGIS | SLC_CMS_WANT_MODULES};
+    slc_sim_cms_config config;
+    slc_sim_cms_config_default(&config);
+    config.seed = 6;
+    config.tracks = 150;
+    ASSERT_OK(slc_sim_cms_open(&config, &sim, &error));
+    static const char path[] = "test_run_devices.raw";
+    write_damaged(path);
+    told first, t;
+    for (uint32_t i = 0; i < 8; i++) {
+        const way w = {devices_of[i % 4], wanted[i / 4 ^ i % 4], i / 4 % 2 == 0 ? 5 : 1, i % 3 == 0};
+        if (i % 4 == 0) { /* which faults are kept, and in which order, depends on the batches */
+            run_file(path, &(way){NULL, 0, w.batch, false}, &first);
+            assert_true(slc_faults_total(&first.faults) > 4 && first.damage[0] != '\0' &&
+                        first.found.clusters > 0);
+        }
+        atomic_store(&toy_most_locked, i % 5 == 0 ? 0 : i % 5 == 1 ? 2 : 1 << 20);
+        run_file(path, &w, &t);
+        assert_told_same(&t, &first);
+    }
+    assert_int_equal(remove(path), 0);
+    slc_sim_cms_close(sim);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(files_on_several)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
