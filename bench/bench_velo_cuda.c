@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { STREAMS = 8, KERNEL_STREAMS = 4, PIECE = 5000, PIECES_OF_STREAM = 4 };
+enum { STREAMS = 16, KERNEL_STREAMS = 4, PIECE = 5000, PIECES_OF_STREAM = 4 };
 
 typedef struct bench {
     const slc_bench_velo_config *config;
@@ -290,7 +290,7 @@ static slc_status all_kernels(bench *b, uint32_t batch)
         status = time_kernels(b, &settings[i], batch, true);
     }
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes && status == SLC_OK && sizes[i] < batch; i++) {
-        status = time_kernels(b, &settings[0], sizes[i], false);
+        status = time_kernels(b, &settings[0], sizes[i], i == 0);
     }
     for (uint32_t n = 1; n <= KERNEL_STREAMS && status == SLC_OK; n *= 2) {
         status = time_streams(b, &settings[0], "to vertices, at the same time", SLC_VELO_WANT_PRIMARIES, n,

@@ -179,8 +179,15 @@ slc_status slc_velo_chain_reserve(slc_velo_chain *chain, const slc_batch *batch,
     if (status != SLC_OK) {
         return reserved(status, error);
     }
-    const size_t words = slc_velo_event_bound(batch, chain->config.banks, cut, chain->cluster.places,
-                                              &largest);
+    size_t words;
+    if (chain->device != NULL) {
+        status = slc_velo_device_pack(chain, batch, cut, &words, &largest, error);
+        if (status != SLC_OK) {
+            return status;
+        }
+    } else {
+        words = slc_velo_event_bound(batch, chain->config.banks, cut, chain->cluster.places, &largest);
+    }
     const size_t hits = slc_velo_cluster_bound(words);
     status = slc_columns_reserve(&slc_velo_superpixels_schema, &result->superpixels,
                                  lists_superpixels(chain) ? words : 0, batch->n_events);
@@ -416,7 +423,7 @@ static slc_status run_banks(slc_velo_chain *chain, const slc_batch *batch, slc_v
     const double began = slc_clock_seconds();
     slc_status status = begin_faults(result, batch->n_events, batch->first_event);
     status = status == SLC_OK ? cluster_banks(chain, batch, result, error) : status;
-    (void)take_time(result, SLC_VELO_STAGE_CLUSTER, began);
+    (void)take_time(result, SLC_VELO_STAGE_CLUSTER, began - slc_velo_device_packing(chain->device));
     if (status != SLC_OK) {
         return stage_failed(chain, status, "clustering", error);
     }

@@ -95,32 +95,6 @@ static bool reserve_events(slc_velo_device *d, uint32_t events)
     return d->own != NULL && d->skip != NULL && d->superpixels != NULL && d->n_hits != NULL;
 }
 
-slc_status slc_velo_device_reserve(slc_velo_chain *chain, uint32_t events, size_t rows, bool words,
-                                   slc_error *error)
-{
-    slc_velo_device *d = chain->device;
-    const size_t hits = words ? slc_velo_cluster_bound(rows) : rows;
-    slc_status status = reserve_events(d, events) ? SLC_OK : SLC_ERR_MEMORY;
-    status = status == SLC_OK ? slc_columns_reserve(&slc_velo_hits_schema, &d->hits, hits, events) : status;
-    status = status == SLC_OK ? slc_columns_reserve(&slc_velo_tracks_schema, &d->tracks,
-                                                    slc_velo_track_bound(hits), events)
-                              : status;
-    status = status == SLC_OK ? slc_columns_reserve(&slc_velo_track_hits_schema, &d->track_hits, hits, events)
-                              : status;
-    slc_velo_states *const states[] = {&d->beam, &d->end};
-    for (size_t i = 0; i < 2 && status == SLC_OK; i++) {
-        status = slc_columns_reserve(&slc_velo_states_schema, states[i], slc_velo_track_bound(hits), events);
-    }
-    status = status == SLC_OK ? slc_columns_reserve(&slc_velo_primaries_schema, &d->primaries,
-                                                    (size_t)events * SLC_VELO_MAX_PRIMARIES, events)
-                              : status;
-    if (status != SLC_OK) {
-        return slc_fail(error, status, "no memory for a batch of %u events for a GPU", events);
-    }
-    d->has_run = false;
-    return d->calls->reserve(d->engine, events, rows, words, &d->in, error);
-}
-
 /* ---- what goes in -------------------------------------------------------------------------------------- */
 
 /* The words of a sensor, without those of the other one of its bank; returns how many. */
@@ -179,44 +153,151 @@ static void order_events(uint32_t n, const uint32_t *offset, size_t step, uint32
     }
 }
 
+/* What packing has come to. */
+typedef struct packed {
+    size_t words, largest; /* those of the processor's events too; of the largest event */
+} packed;
+
 /* Packs the words of a batch; own[] tells whose events are. SLC_ERR_CAPACITY where there is no room. */
-static slc_status pack(slc_velo_chain *chain, const slc_batch *batch, const uint8_t *cut, size_t room,
-                       slc_velo_cluster_counts *counts)
+static slc_status pack(slc_velo_chain *chain, const slc_batch *batch, const uint8_t *cut, packed *sum)
 {
     slc_velo_device *d = chain->device;
     slc_velo_cuda_in *in = &d->in;
     slc_faults seen;
-    slc_velo_event event = {.faults = &seen, .banks = chain->config.banks, .cut = cut};
+    slc_velo_event event = {.faults = &seen,
+                            .banks = chain->config.banks,
+                            .cut = cut,
+                            .places = slc_lhcb_places_if_room(chain->cluster.places, batch->n_events)};
     size_t at = 0;
+    *sum = (packed){.words = 0};
+    slc_faults_reset(&seen);
     for (uint32_t e = 0; e < batch->n_events; e++) {
         uint32_t *begin = in->sensor_begin + (size_t)e * SLC_VELO_SENSORS;
         const bool is_cut = cut != NULL && cut[e] != 0;
-        const size_t first = at;
         in->kind[e] = SLC_VELO_CUDA_LEFT;
+        event.n_words = 0;
         if (!is_cut) {
-            slc_faults_reset(&seen);
+            if (slc_faults_total(&seen) > 0) {
+                slc_faults_reset(&seen);
+            }
             slc_velo_event_collect(&event, batch, e);
             in->kind[e] = (uint8_t)kind_of(&event);
         }
         d->own[e] = !is_cut && in->kind[e] == SLC_VELO_CUDA_LEFT;
-        for (uint32_t s = 0; s < SLC_VELO_SENSORS; s++) {
-            begin[s] = (uint32_t)at;
-            if (in->kind[e] != SLC_VELO_CUDA_LEFT && event.sensors[s].n > 0) {
-                if (event.sensors[s].n > room - at && slc_velo_event_count(&event.sensors[s]) > room - at) {
-                    return SLC_ERR_CAPACITY;
-                }
-                at += pack_sensor(&event.sensors[s], in->words + at);
+        sum->words += event.n_words;
+        sum->largest = event.n_words > sum->largest ? event.n_words : sum->largest;
+        if (in->kind[e] == SLC_VELO_CUDA_LEFT) {
+            for (uint32_t s = 0; s < SLC_VELO_SENSORS; s++) {
+                begin[s] = (uint32_t)at;
+            }
+        } else if (event.n_words > d->room - at) {
+            return SLC_ERR_CAPACITY;
+        } else {
+            for (uint32_t s = 0; s < SLC_VELO_SENSORS; s++) {
+                begin[s] = (uint32_t)at;
+                at += event.sensors[s].n > 0 ? pack_sensor(&event.sensors[s], in->words + at) : 0;
             }
         }
-        if (in->kind[e] != SLC_VELO_CUDA_LEFT && event.n_words > 0) {
-            *(event.retina ? &counts->retina_events : &counts->superpixel_events) += 1;
-        }
-        counts->of_event[e] = in->kind[e] == SLC_VELO_CUDA_SUPERPIXELS ? (uint32_t)(at - first) : 0;
     }
     in->n_events = batch->n_events;
     in->sensor_begin[(size_t)batch->n_events * SLC_VELO_SENSORS] = (uint32_t)at;
     order_events(batch->n_events, in->sensor_begin, SLC_VELO_SENSORS, in->order);
     return SLC_OK;
+}
+
+/* Page-locked memory, and the device's, for so many words. */
+static slc_status reserve_words(slc_velo_chain *chain, uint32_t events, size_t words, slc_error *error)
+{
+    slc_velo_device *d = chain->device;
+    if (!reserve_events(d, events)) {
+        return slc_fail(error, SLC_ERR_MEMORY, "no memory for a batch of %u events for a GPU", events);
+    }
+    const slc_status status = d->calls->reserve(d->engine, events, words, true, &d->in, error);
+    d->room = status == SLC_OK ? words : 0;
+    return status;
+}
+
+slc_status slc_velo_device_pack(slc_velo_chain *chain, const slc_batch *batch, const uint8_t *cut,
+                                size_t *words, size_t *largest, slc_error *error)
+{
+    slc_velo_device *d = chain->device;
+    packed sum;
+    const double began = slc_clock_seconds();
+    d->packed = NULL;
+    slc_status status = reserve_words(chain, batch->n_events, d->room, error);
+    status = status == SLC_OK ? pack(chain, batch, cut, &sum) : status;
+    if (status == SLC_ERR_CAPACITY) { /* the first batch, or a larger one */
+        const size_t bound = slc_velo_event_bound(batch, chain->config.banks, cut, NULL, NULL);
+        status = reserve_words(chain, batch->n_events, bound + bound / 8, error);
+        status = status == SLC_OK ? pack(chain, batch, cut, &sum) : status;
+    }
+    if (status == SLC_OK) {
+        d->packed = batch;
+        d->packed_as = *batch;
+        *words = sum.words;
+        *largest = sum.largest;
+    }
+    d->seconds_packing += slc_clock_seconds() - began;
+    return status;
+}
+
+/* Is it the batch that room was made for? */
+static bool is_packed(const slc_velo_device *d, const slc_batch *batch)
+{
+    const slc_batch *as = &d->packed_as;
+    return d->packed == batch && as->bytes == batch->bytes && as->size == batch->size &&
+           as->n_events == batch->n_events && as->offset == batch->offset &&
+           as->first_event == batch->first_event && as->sequence == batch->sequence &&
+           as->scattered == batch->scattered;
+}
+
+double slc_velo_device_packing(slc_velo_device *device)
+{
+    const double seconds = device != NULL ? device->seconds_packing : 0;
+    if (device != NULL) {
+        device->seconds_packing = 0;
+    }
+    return seconds;
+}
+
+/* What is counted of the device's events before it has seen them. */
+static void count_words(const slc_velo_device *d, slc_velo_cluster_counts *counts)
+{
+    const uint32_t *begin = d->in.sensor_begin;
+    for (uint32_t e = 0; e < d->in.n_events; e++) {
+        const uint32_t n = begin[(size_t)(e + 1) * SLC_VELO_SENSORS] - begin[(size_t)e * SLC_VELO_SENSORS];
+        const bool superpixels = d->in.kind[e] == SLC_VELO_CUDA_SUPERPIXELS;
+        if (n > 0) { /* hence none of the processor's */
+            *(superpixels ? &counts->superpixel_events : &counts->retina_events) += 1;
+        }
+        counts->of_event[e] = superpixels ? n : 0;
+    }
+}
+
+slc_status slc_velo_device_reserve(slc_velo_chain *chain, uint32_t events, size_t rows, bool words,
+                                   slc_error *error)
+{
+    slc_velo_device *d = chain->device;
+    const size_t hits = words ? slc_velo_cluster_bound(rows) : rows;
+    slc_status status = words || reserve_events(d, events) ? SLC_OK : SLC_ERR_MEMORY;
+    status = status == SLC_OK ? slc_columns_reserve(&slc_velo_hits_schema, &d->hits, hits, events) : status;
+    status = status == SLC_OK ? slc_columns_reserve(&slc_velo_tracks_schema, &d->tracks,
+                                                    slc_velo_track_bound(hits), events)
+                              : status;
+    status = status == SLC_OK ? slc_columns_reserve(&slc_velo_track_hits_schema, &d->track_hits, hits, events)
+                              : status;
+    slc_velo_states *const states[] = {&d->beam, &d->end};
+    for (size_t i = 0; i < 2 && status == SLC_OK; i++) {
+        status = slc_columns_reserve(&slc_velo_states_schema, states[i], slc_velo_track_bound(hits), events);
+    }
+    status = status == SLC_OK ? slc_columns_reserve(&slc_velo_primaries_schema, &d->primaries,
+                                                    (size_t)events * SLC_VELO_MAX_PRIMARIES, events)
+                              : status;
+    if (status != SLC_OK) {
+        return slc_fail(error, status, "no memory for a batch of %u events for a GPU", events);
+    }
+    d->has_run = false;
+    return words ? SLC_OK : d->calls->reserve(d->engine, events, rows, false, &d->in, error);
 }
 
 /* ---- putting together ---------------------------------------------------------------------------------- */
@@ -311,14 +392,19 @@ slc_status slc_velo_device_cluster(slc_velo_chain *chain, const slc_batch *batch
     slc_velo_device *d = chain->device;
     uint32_t *of_event = counts->of_event;
     slc_velo_cluster_counts own;
-    if (batch->n_events > d->events || result->hits.head.event_capacity < batch->n_events) {
+    if (batch->n_events > d->events || d->in.sensor_begin == NULL ||
+        result->hits.head.event_capacity < batch->n_events) {
         return SLC_ERR_CAPACITY;
     }
-    slc_status status = pack(chain, batch, cut, d->hits.head.capacity / 2, counts);
+    packed sum;
+    const bool ready = is_packed(d, batch);
+    d->packed = NULL;
+    slc_status status = ready ? SLC_OK : pack(chain, batch, cut, &sum);
     status = status == SLC_OK ? run(chain, true, error) : status;
     if (status != SLC_OK) {
         return status;
     }
+    count_words(d, counts);
     d->has_run = true;
     /* Where hits do not come back, those of events that are searched here are found once more. */
     const uint32_t clustered = slc_velo_is_wanted(chain, SLC_VELO_WANT_HITS) ? SLC_VELO_CUDA_WORDS

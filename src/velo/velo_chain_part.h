@@ -19,6 +19,11 @@ typedef struct slc_velo_device {
     slc_velo_cuda_in in;
     slc_velo_cuda_out out;
     bool has_run; /* `out` is of the batch at hand */
+    /* The batch whose words lie in `in` already, as they were when room was made for them; NULL: none. */
+    const slc_batch *packed;
+    slc_batch packed_as;
+    size_t room; /* for words, in `in` */
+    double seconds_packing;
     bool any_own; /* events of the processor's */
     /* Of each event: is it the processor's, and what its stages leave out. */
     uint8_t *own, *skip;
@@ -48,9 +53,15 @@ struct slc_velo_chain {
 slc_status slc_velo_device_open(slc_velo_chain *chain, const char *word, slc_error *error);
 void slc_velo_device_close(slc_velo_device *device); /* NULL is allowed */
 
-/* Room for a batch of so many words, or (words: false) hits; the result's columns have room already. */
+/* Packs the words of a batch for the device, which tells how many there are, those of the processor's events
+ * too, and how many in the largest event: an event is gone through once. */
+slc_status slc_velo_device_pack(slc_velo_chain *chain, const slc_batch *batch, const uint8_t *cut,
+                                size_t *words, size_t *largest, slc_error *error);
+/* Room for a batch of so many events and rows: words, which have been packed, or (words: false) hits. */
 slc_status slc_velo_device_reserve(slc_velo_chain *chain, uint32_t events, size_t rows, bool words,
                                    slc_error *error);
+/* Seconds that packing took since this was asked; 0 without a device. */
+double slc_velo_device_packing(slc_velo_device *device);
 /* slc_velo_cluster_run_chosen: all by the device, clusters of the others by the processor. */
 slc_status slc_velo_device_cluster(slc_velo_chain *chain, const slc_batch *batch, const uint8_t *cut,
                                    slc_velo_result *result, slc_velo_cluster_counts *counts,

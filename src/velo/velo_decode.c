@@ -416,12 +416,8 @@ size_t slc_velo_event_bound(const slc_batch *batch, slc_velo_banks banks, const 
         }
         /* The same choice of banks as when decoding: banks that will be dropped take no room. */
         slc_velo_event_collect(&context, batch, e);
-        size_t words = 0;
-        for (uint32_t sensor = 0; sensor < SLC_VELO_SENSORS; sensor++) {
-            words += slc_velo_event_count(&context.sensors[sensor]);
-        }
-        total += words;
-        largest = words > largest ? words : largest;
+        total += context.n_words; /* a word of a shared bank is of one of its two sensors */
+        largest = context.n_words > largest ? context.n_words : largest;
     }
     if (largest_event != NULL) {
         *largest_event = largest;
