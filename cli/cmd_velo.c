@@ -77,7 +77,8 @@ static bool open_outputs(slc_velo_job *job, const char *command_line)
         !can_create(job, options->monitor) || !slc_velo_monitor_begin(job)) {
         return false;
     }
-    if (options->json && ((job->totals.hits_per_event = json_array()) == NULL ||
+    if (options->json && ((slc_velo_job_wants(job, SLC_VELO_WANT_HITS) &&
+                           (job->totals.hits_per_event = json_array()) == NULL) ||
                           (job->identity = slc_cli_json_columns(&slc_lhcb_events_schema)) == NULL)) {
         slc_cli_say("velo", "no memory for the JSON output");
         return false;

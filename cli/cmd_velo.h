@@ -33,7 +33,7 @@
 
 typedef struct slc_velo_options {
     const char *geometry, *beam, *table, *report, *output, *display, *select, *write_accepted, *monitor,
-        *mask, *device;
+        *mask, *device, *wanted;
     slc_velo_config settings; /* as options have them; after slc_velo_options_config those in force */
     const char *config;       /* the file of settings, if any */
     const char *residuals;
@@ -48,7 +48,7 @@ typedef struct slc_velo_options {
 } slc_velo_options;
 
 /* The table of options for the command's row and its defaults. */
-enum { SLC_VELO_OPTIONS = 68 + SLC_CLI_SERVE_ROWS };
+enum { SLC_VELO_OPTIONS = 69 + SLC_CLI_SERVE_ROWS };
 extern const slc_cli_option slc_velo_options_table[SLC_VELO_OPTIONS];
 void slc_velo_options_defaults(void *options);
 /* The chain's configuration but for its target: the preset, over it the file, over both the options.
@@ -198,6 +198,9 @@ typedef struct slc_velo_job {
     uint32_t ranks, shares; /* of sluice-mpi; 0 ranks: it is none of its */
     double balance;         /* which part of their time they were at work */
 } slc_velo_job;
+
+/* Is any of these collections (SLC_VELO_WANT_…) made? */
+bool slc_velo_job_wants(const slc_velo_job *job, uint32_t what);
 
 /* A job of these options, in zeroed memory. */
 void slc_velo_job_init(slc_velo_job *job, slc_velo_options *options);

@@ -22,20 +22,39 @@ static bool told(const slc_velo_job *job, slc_status status)
 
 /* ---- the result file --------------------------------------------------------------------------- */
 
+/* The groups of what was found, of those that were wanted; returns how many. */
+static size_t put_found(const slc_velo_job *job, const slc_flow_velo_result *result, slc_io_group *groups)
+{
+    const struct {
+        uint32_t bit;
+        slc_io_group group;
+    } all[] = {
+        {SLC_VELO_WANT_ALL, {"events", &slc_lhcb_events_schema, &result->events, SLC_IO_ROWS_ONE}},
+        {SLC_VELO_WANT_HITS, {"hits", &slc_velo_hits_schema, &result->found.hits, SLC_IO_ROWS_ANY}},
+        {SLC_VELO_WANT_TRACKS, {"tracks", &slc_velo_tracks_schema, &result->found.tracks, SLC_IO_ROWS_ANY}},
+        {SLC_VELO_WANT_TRACKS,
+         {"track_hits", &slc_velo_track_hits_schema, &result->found.track_hits, SLC_IO_ROWS_ANY}},
+        {SLC_VELO_WANT_BEAM,
+         {"states_beam", &slc_velo_states_schema, &result->found.beam, SLC_IO_ROWS_ANY}},
+        {SLC_VELO_WANT_END, {"states_end", &slc_velo_states_schema, &result->found.end, SLC_IO_ROWS_ANY}},
+        {SLC_VELO_WANT_PRIMARIES,
+         {"primaries", &slc_velo_primaries_schema, &result->found.primaries, SLC_IO_ROWS_ANY}},
+    };
+    size_t n = 0;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        if (slc_velo_job_wants(job, all[i].bit)) {
+            groups[n++] = all[i].group;
+        }
+    }
+    return n;
+}
+
 static bool append_all(slc_velo_job *job, const slc_flow_velo_result *result)
 {
     const bool truth = job->options->truth;
     const slc_velo_selecting *selecting = job->selecting;
-    slc_io_group groups[15] = {
-        {"events", &slc_lhcb_events_schema, &result->events, SLC_IO_ROWS_ONE},
-        {"hits", &slc_velo_hits_schema, &result->found.hits, SLC_IO_ROWS_ANY},
-        {"tracks", &slc_velo_tracks_schema, &result->found.tracks, SLC_IO_ROWS_ANY},
-        {"track_hits", &slc_velo_track_hits_schema, &result->found.track_hits, SLC_IO_ROWS_ANY},
-        {"states_beam", &slc_velo_states_schema, &result->found.beam, SLC_IO_ROWS_ANY},
-        {"states_end", &slc_velo_states_schema, &result->found.end, SLC_IO_ROWS_ANY},
-        {"primaries", &slc_velo_primaries_schema, &result->found.primaries, SLC_IO_ROWS_ANY},
-    };
-    size_t n = 7;
+    slc_io_group groups[15];
+    size_t n = put_found(job, result, groups);
     if (slc_velo_gec_is_on(job)) {
         groups[n++] = (slc_io_group){"event_cuts", &slc_velo_event_cuts_schema, &result->found.cuts,
                                      SLC_IO_ROWS_ONE};
@@ -63,6 +82,11 @@ static bool append_all(slc_velo_job *job, const slc_flow_velo_result *result)
         status = slc_cli_results_flush(job->results, &job->options->results, job->live, &job->error);
     }
     return told(job, status);
+}
+
+bool slc_velo_job_wants(const slc_velo_job *job, uint32_t what)
+{
+    return job->config.wanted == 0 || (job->config.wanted & what) != 0;
 }
 
 /* The names to which numbers in the file refer. */
@@ -93,6 +117,9 @@ bool slc_velo_job_open_output(slc_velo_job *job, const char *command_line)
     slc_status status = slc_cli_results_create(job->options->output, &job->options->results,
                                                job->options->threads, command_line, &job->results, error);
     status = status == SLC_OK ? slc_io_results_text(job->results, "geometry", geometry, error) : status;
+    if (status == SLC_OK && job->options->wanted != NULL) {
+        status = slc_io_results_text(job->results, "wanted", job->options->wanted, error);
+    }
     status = status == SLC_OK ? slc_cli_part_put(&slc_cmd_velo, &job->options->part, job->inputs,
                                                  job->n_inputs, NULL, job->results, error)
                               : status;
@@ -142,8 +169,8 @@ static bool add_to_totals(slc_velo_job *job, const slc_velo_result *result)
     totals->isolated += result->n_isolated;
     totals->pixels += result->n_pixels;
     totals->masked += result->n_masked;
-    totals->hits += hits->size;
-    totals->tracks += result->tracks.head.size;
+    totals->hits += result->n_hits;
+    totals->tracks += result->n_tracks;
     totals->primaries += result->primaries.head.size;
     totals->cut_events += result->n_cut_events;
     totals->left_events += result->n_left_events;

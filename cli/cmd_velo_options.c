@@ -71,6 +71,8 @@ const slc_cli_option slc_velo_options_table[SLC_VELO_OPTIONS] = {
     {"gec-ut-scifi", 0, CLUSTERS(max_ut_scifi), "N", "of both together; LHCb's HLT1 has 9750"},
     {"impacts", 0, FLAG(O, impacts), NULL,
      "impact parameters of tracks in --output (group impacts), as with --select"},
+    {"wanted", 0, TEXT(O, wanted), "LIST",
+     "make these alone: hits, tracks, states_beam, states_end, primaries"},
     {"hit-sigma", 0, NUMBER(O, settings.fit.hit_sigma_mm, 1e-6, 1e3), "X",
      "resolution of hits of unknown size, mm"},
     {"noise-constant", 0, NUMBER(O, settings.fit.noise_constant, 0, 1e3), "X",
@@ -194,6 +196,36 @@ static int check(slc_velo_options *options)
                : slc_cli_results_check(&slc_cmd_velo, "output", true, options->output, &options->results);
 }
 
+/* What is not made is in nothing that is made of it. */
+static int check_wanted(const slc_velo_options *options, slc_velo_config *config)
+{
+    const struct {
+        const char *name;
+        bool given;
+    } others[] = {
+        {"truth", options->truth},
+        {"report", options->report != NULL},
+        {"select", options->select != NULL},
+        {"monitor", options->monitor != NULL},
+        {"residuals", options->residuals != NULL},
+        {"impacts", config->impacts},
+        {"serve", options->serve.address != NULL},
+        {"beam auto", options->beam != NULL && strcmp(options->beam, "auto") == 0},
+    };
+    slc_error error;
+    if (options->wanted == NULL) {
+        return SLC_CLI_GO_ON;
+    }
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        if (others[i].given) {
+            return slc_cli_wrong(&slc_cmd_velo, "--%s needs what --wanted may leave out", others[i].name);
+        }
+    }
+    return slc_velo_wanted_read(options->wanted, &config->wanted, &error) == SLC_OK
+               ? SLC_CLI_GO_ON
+               : slc_cli_wrong(&slc_cmd_velo, "--%s", error.text);
+}
+
 /* What was asked for by name, over the settings that there are otherwise. */
 static void put_given(const slc_velo_options *options, slc_velo_config *config)
 {
@@ -238,7 +270,8 @@ int slc_velo_options_config(slc_velo_options *options, slc_velo_config *config)
     config->exec.device = options->device;
     config->impacts = options->output != NULL && slc_cli_results_have(&options->results, "impacts") &&
                       (options->impacts || options->select != NULL || options->results.columns != NULL);
-    return check(options);
+    const int wanted = check_wanted(options, config);
+    return wanted == SLC_CLI_GO_ON ? check(options) : wanted;
 }
 
 const char *slc_velo_preset_name(int preset)

@@ -229,6 +229,19 @@ static void put_ranks(slc_cli_tree *tree, const slc_velo_job *job)
     }
 }
 
+/* Tracks, vertices, and what was wanted alone: what was not made is no number. */
+static void put_wanted(const slc_velo_job *job, slc_cli_tree *tree)
+{
+    const char *wanted = job->options->wanted;
+    slc_cli_put(tree, "tracks", job->totals.tracks);
+    if (slc_velo_job_wants(job, SLC_VELO_WANT_PRIMARIES)) {
+        slc_cli_put(tree, "vertices", job->totals.primaries);
+    }
+    if (wanted != NULL) {
+        slc_cli_put(tree, "wanted", wanted);
+    }
+}
+
 slc_cli_tree slc_velo_tree(slc_velo_job *job)
 {
     static const slc_cli_field before[] = {
@@ -240,7 +253,6 @@ slc_cli_tree slc_velo_tree(slc_velo_job *job)
         {"pixels", TOTAL(pixels)},
         {"clusters", TOTAL(hits)},
     };
-    static const slc_cli_field after[] = {{"tracks", TOTAL(tracks)}, {"vertices", TOTAL(primaries)}};
     static const slc_cli_field banks[] = {{"superpixel_events", TOTAL(superpixel_events)},
                                           {"retina_events", TOTAL(retina_events)}};
     static const char *const bank_names[] = {"auto", "superpixels", "retina"};
@@ -253,7 +265,7 @@ slc_cli_tree slc_velo_tree(slc_velo_job *job)
     if (totals->hits_per_event != NULL) {
         slc_cli_put_json(&tree, "clusters_per_event", json_incref(totals->hits_per_event));
     }
-    slc_cli_put_fields(&tree, "", after, N(after), totals);
+    put_wanted(job, &tree);
     slc_cli_put_hex(&tree, "checksum", totals->checksum);
     slc_cli_put_faults(&tree, "faults", &totals->faults);
     slc_velo_beam_put(job, &tree);
@@ -311,6 +323,7 @@ static const slc_cli_line summary[] = {
     {"clusters", "{clusters}", NULL},
     {"tracks", "{tracks}", NULL},
     {"vertices", "{vertices}", NULL},
+    {"wanted", "{wanted} alone: nothing else was kept, nor is in the checksum", "wanted"},
     {"checksum", "{checksum}", NULL},
     {"faults", "{faults|list}", NULL},
     {"ranks", "{ranks.size}, of {ranks.shares} shares; {ranks.balance*100|.0f} % of their time at work",

@@ -55,9 +55,17 @@ foreach(name IN ITEMS test_cms_cluster_cuda test_cms_cluster_cuda_cases)
 endforeach()
 
 # The VELO's clusters and tracks, on a GPU and by the emulator.
-set(velo_gpu support/velo_banks.c support/velo_track_cases.c oracle/velo_track_oracle.c)
+set(velo_gpu support/velo_banks.c support/velo_track_cases.c oracle/velo_track_oracle.c support/velo_same.c)
 sluice_cuda_test(test_velo_chain_cuda stages test_velo_chain_cuda.c ${velo_gpu})
 sluice_simt_test(test_velo_chain_simt stages test_velo_chain_cuda.c ${velo_gpu})
+sluice_cuda_test(test_velo_corpus_cuda stages test_velo_corpus_cuda.c support/velo_same.c)
+sluice_simt_test(test_velo_corpus_simt stages test_velo_corpus_cuda.c support/velo_same.c)
+foreach(name IN ITEMS test_velo_corpus_cuda test_velo_corpus_simt)
+    if(TARGET ${name})
+        target_compile_definitions(${name} PRIVATE TEST_CORPUS="${PROJECT_SOURCE_DIR}/fuzz/corpus")
+        target_link_libraries(${name} PRIVATE sluice_inside) # readers; all else is the emulator's already
+    endif()
+endforeach()
 
 # What kernels call, on a GPU and in the emulator. A source has one language in a folder, so the emulator's is included.
 set(functions test_simt.c ${image_run} support/image_gpu.c)

@@ -5,9 +5,9 @@
 #include "base/columns.h"
 #include "support/assert_ok.h"
 #include "support/cmocka_all.h"
-#include "support/fault_counts.h"
 #include "support/random.h"
 #include "support/velo_banks.h"
+#include "support/velo_same.h"
 #include "support/velo_track_cases.h"
 #include "velo/velo_chain_part.h"
 #include "velo/velo_geometry.h"
@@ -58,57 +58,9 @@ static int tear_down(void **state)
 
 /* ---- comparing ----------------------------------------------------------------------------------------- */
 
-static void expect_same_columns(const slc_schema *schema, const void *a, const void *b)
-{
-    const slc_columns *p = a, *q = b;
-    assert_int_equal(p->n_events, q->n_events);
-    assert_memory_equal(p->event_offset, q->event_offset, (p->n_events + (size_t)1) * sizeof(uint32_t));
-    assert_int_equal(p->size, q->size);
-    for (size_t c = 0; c < schema->n_columns && p->size > 0; c++) {
-        const void *x, *y;
-        memcpy(&x, (const char *)a + schema->columns[c].member, sizeof x);
-        memcpy(&y, (const char *)b + schema->columns[c].member, sizeof y);
-        if (memcmp(x, y, p->size * slc_type_size(schema->columns[c].type)) != 0) {
-            fail_msg("column %s differs", schema->columns[c].name);
-        }
-    }
-}
-
-static void expect_same_faults(const slc_faults *a, const slc_faults *b)
-{
-    assert_true(fault_counts_equal(a, b));
-    assert_int_equal(a->n_kept, b->n_kept);
-    for (uint32_t i = 0; i < a->n_kept; i++) {
-        assert_int_equal(a->kept[i].code, b->kept[i].code);
-        assert_int_equal(a->kept[i].event, b->kept[i].event);
-        assert_int_equal(a->kept[i].offset, b->kept[i].offset);
-        assert_int_equal(a->kept[i].module, b->kept[i].module);
-    }
-}
-
 static void expect_same_results(void)
 {
-    const uint32_t n = on_cpu.hits.head.n_events;
-    expect_same_columns(&slc_velo_hits_schema, &on_cpu.hits, &on_gpu.hits);
-    expect_same_columns(&slc_velo_tracks_schema, &on_cpu.tracks, &on_gpu.tracks);
-    expect_same_columns(&slc_velo_track_hits_schema, &on_cpu.track_hits, &on_gpu.track_hits);
-    expect_same_columns(&slc_velo_states_schema, &on_cpu.beam, &on_gpu.beam);
-    expect_same_columns(&slc_velo_states_schema, &on_cpu.end, &on_gpu.end);
-    expect_same_columns(&slc_velo_primaries_schema, &on_cpu.primaries, &on_gpu.primaries);
-    assert_memory_equal(on_cpu.counts.superpixels, on_gpu.counts.superpixels, n * sizeof(uint32_t));
-    assert_memory_equal(on_cpu.counts.faults, on_gpu.counts.faults, n * sizeof(uint32_t));
-    assert_memory_equal(on_cpu.counts.search, on_gpu.counts.search, n);
-    assert_int_equal(on_cpu.n_pixels, on_gpu.n_pixels);
-    assert_int_equal(on_cpu.n_superpixels, on_gpu.n_superpixels);
-    assert_int_equal(on_cpu.n_isolated, on_gpu.n_isolated);
-    assert_int_equal(on_cpu.n_superpixel_events, on_gpu.n_superpixel_events);
-    assert_int_equal(on_cpu.n_retina_events, on_gpu.n_retina_events);
-    assert_int_equal(on_cpu.n_cut_events, on_gpu.n_cut_events);
-    assert_int_equal(on_cpu.n_gec_events, on_gpu.n_gec_events);
-    assert_int_equal(on_cpu.n_hits, on_gpu.n_hits);
-    assert_int_equal(on_cpu.n_tracks, on_gpu.n_tracks);
-    expect_same_faults(&on_cpu.faults, &on_gpu.faults);
-    assert_true(slc_velo_result_checksum(&on_cpu, 0) == slc_velo_result_checksum(&on_gpu, 0));
+    expect_same_velo(&on_cpu, &on_gpu);
 }
 
 typedef struct two_chains {
@@ -360,7 +312,8 @@ static void vertices(void **state)
         two_chains chains;
         open_both(&own, &chains);
         track_run_begin(&run);
-        event_of_vertices(&seed, 1 + random_below(&seed, 8), 4 + random_below(&seed, 40));
+        const uint32_t tracks = 4 + random_below(&seed, 40);
+        event_of_vertices(&seed, 1 + random_below(&seed, 8), tracks);
         event_of_vertices(&seed, small ? 20 : 90, 5);
         track_run_end_event(&run); /* nothing */
         event_of_vertices(&seed, 2, 5);

@@ -173,6 +173,10 @@ typedef struct slc_velo_config {
 SLC_API void slc_velo_config_default(slc_velo_config *config, size_t size);
 #define slc_velo_config_default(config) slc_velo_config_default(config, sizeof *(config))
 
+/* The collections of a list, as "tracks,primaries", for `wanted`, by the names that they have in files: hits,
+ * tracks (and their hits), states_beam, states_end, primaries. SLC_ERR_USAGE for another name, or none. */
+SLC_API slc_status slc_velo_wanted_read(const char *list, uint32_t *wanted, slc_error *error);
+
 /* A named set of all settings of track, fit, vertex, gec and banks in place of those in *config; the other
  * members stay. "standard": the defaults. "fast": tracks by the single pass of the thesis, without second
  * pass, missing layers, trimming, picking up and joining. "open": halves retracted. "smog2": gas in the cell
@@ -233,7 +237,8 @@ SLC_API void slc_velo_chain_close(slc_velo_chain *chain);
  * where it is. SLC_ERR_USAGE, and nothing changed, where it is not within 1 m of x = y = 0. */
 SLC_API slc_status slc_velo_chain_set_beam(slc_velo_chain *chain, float x_mm, float y_mm, slc_error *error);
 
-/* Makes room in the chain and the result for this batch. */
+/* Makes room in the chain and the result for this batch. A GPU's words are packed here already, where the
+ * batch is the next one to be run: it is not to be changed in between. */
 SLC_API slc_status slc_velo_chain_reserve(slc_velo_chain *chain, const slc_batch *batch,
                                           slc_velo_result *result, slc_error *error);
 /* Decodes, clusters, tracks, fits and finds vertices. Does not allocate. One chain serves one thread at a

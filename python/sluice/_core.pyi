@@ -418,6 +418,7 @@ def velo_open(
     monitor: bool,
     pixels: bool,
     residuals: bool,
+    wanted: str | None,
     /,
 ) -> Reader[VeloBatch]: ...
 def velo_reconstruct(
@@ -435,6 +436,7 @@ def velo_reconstruct(
     monitor: bool,
     pixels: bool,
     residuals: bool,
+    wanted: str | None,
     /,
 ) -> Reader[VeloBatch]: ...
 def velo_settings(config: Any, preset: str | None, /) -> str: ...

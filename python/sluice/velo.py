@@ -17,7 +17,7 @@ from __future__ import annotations
 import json
 import os
 import tempfile
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, Union
 
 from ._core import Reader, UsageError, velo_open, velo_reconstruct, velo_settings
@@ -110,6 +110,14 @@ def settings(config: Settings | None = None, *, preset: str | None = None) -> di
     return made
 
 
+def _list(wanted: Iterable[str] | None) -> str | None:
+    """Collections by the names that they have in files."""
+    if wanted is None:
+        return None
+    words = [wanted] if isinstance(wanted, str) else list(wanted)
+    return ",".join({"beam": "states_beam", "end": "states_end"}.get(word, word) for word in words)
+
+
 def _where(beam: Beam | None) -> Any:
     if beam is None or isinstance(beam, (str, bytes, os.PathLike)):
         return beam
@@ -136,6 +144,7 @@ def open(
     impacts: bool = False,
     monitor: bool | Literal["pixels"] = False,
     residuals: bool = False,
+    wanted: Iterable[str] | None = None,
     on_fault: OnFault = "warn",
     progress: Progress = None,
 ) -> Reader[VeloBatch]:
@@ -154,6 +163,11 @@ def open(
     ``Reader.totals["selection"]``. ``identity``: ``events``. ``impacts``: ``impacts``. ``monitor`` ("pixels": every pixel is counted, 164 MB)
     and ``residuals``: what :class:`Monitor` and :class:`Residuals` are made of, in ``Reader.totals``.
 
+    ``wanted``: the collections that are made, of "hits", "tracks" (with ``track_hits``), "beam", "end" and "primaries"; the others of a
+    batch have no rows, and are not in the checksum, which is that of a run with the same ones. A GPU sends nothing else back. Hits and
+    tracks are counted in ``Reader.totals`` all the same; ``primaries`` are None there if they are not wanted. Not with what may need the
+    others: ``truth``, ``select``, ``impacts``, ``monitor``, ``residuals`` and ``beam="auto"``.
+
     At the end of each input a ``DamageWarning`` tells what was damaged or lost, with counts and the first place; others tell of a beam
     line that is not where it was said to be, of events that a cut left out or whose banks are others, unless ``on_fault`` is
     "ignore"; with "raise" the first fault is a ``StrictError``. An input that cannot be read is a ``FileError`` or ``FormatError``,
@@ -163,7 +177,9 @@ def open(
     where = _where(beam)
     if monitor not in (True, False, "pixels"):
         raise UsageError(f"monitor is to be True, False or 'pixels', not {monitor!r}")
-    counted = bool(monitor), monitor == "pixels", residuals
+    if wanted is not None and (truth or select is not None or impacts or monitor or residuals or isinstance(where, str) and where == "auto"):
+        raise UsageError("wanted leaves out what truth, select, impacts, monitor, residuals and beam='auto' may need")
+    counted = bool(monitor), monitor == "pixels", residuals, _list(wanted)
     all_chains = common(paths, batch, threads, on_fault, progress, device)
     with _File(config) as file, _Mask(mask) as masked, _File(select) as selection:
         return velo_open(all_chains, file, preset, geometry, where, masked, selection, truth, identity, impacts, *counted)
@@ -253,6 +269,6 @@ def reconstruct(
     columns = _columns(hits, offsets)
     all_chains = common([], max(1, columns[-1]), 1, "warn", None)
     with _File(config) as file, _File(select) as selection:
-        reader = velo_reconstruct(columns, all_chains, file, preset, None, _where(beam), None, selection, *(False, False, impacts), *(False, False, False))
+        reader = velo_reconstruct(columns, all_chains, file, preset, None, _where(beam), None, selection, *(False, False, impacts), *(False, False, False), None)
     with reader:
         return next(reader)

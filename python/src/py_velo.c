@@ -85,11 +85,12 @@ enum {
     MONITOR,
     PIXELS,
     RESIDUALS,
+    WANTED,
     ARGUMENTS
 };
 static const char *const names[ARGUMENTS] = {"common",  "config", "preset",   "geometry", "beam",
                                              "mask",    "select", "truth",    "identity", "impacts",
-                                             "monitor", "pixels", "residuals"};
+                                             "monitor", "pixels", "residuals", "wanted"};
 
 /* Reads a file that an argument names. SLC_END with an error of Python's set. */
 static slc_status read_file(PyObject *path, slc_status (*read)(const char *, velo_setup *, slc_error *),
@@ -217,6 +218,21 @@ static uint32_t has(const velo_setup *setup)
            ((gec->max_velo | gec->max_ut | gec->max_scifi | gec->max_ut_scifi) != 0 ? VELO_HAS_GEC : 0U);
 }
 
+/* None, or a list of collections. */
+static bool take_wanted(core_state *state, PyObject *list, slc_velo_config *config)
+{
+    slc_error error;
+    if (list == NULL || list == Py_None) {
+        return true;
+    }
+    const char *text = PyUnicode_AsUTF8(list);
+    const slc_status status = text != NULL ? slc_velo_wanted_read(text, &config->wanted, &error) : SLC_END;
+    if (status != SLC_OK && text != NULL) {
+        (void)core_raise(state, status, &error);
+    }
+    return status == SLC_OK;
+}
+
 /* What is open, with all arguments but the first taken. */
 static PyObject *open_it(core_state *state, PyObject *const *values, opening *o)
 {
@@ -231,6 +247,9 @@ static PyObject *open_it(core_state *state, PyObject *const *values, opening *o)
         return core_flow_drop(o);
     }
     setup->config.impacts = setup->config.impacts || impacts;
+    if (!take_wanted(state, values[WANTED], &setup->config)) {
+        return core_flow_drop(o);
+    }
     setup->config.strict = o->config.strict;
     setup->flow.config = &setup->config;
     setup->flow.identity = identity;
@@ -256,7 +275,7 @@ static PyObject *velo_open(PyObject *module, PyObject *const *arguments, Py_ssiz
         return NULL;
     }
     if (n != ARGUMENTS) {
-        PyErr_SetString(PyExc_TypeError, "velo_open() takes thirteen arguments");
+        PyErr_SetString(PyExc_TypeError, "velo_open() takes fourteen arguments");
         return NULL;
     }
     velo_setup *setup = calloc(1, sizeof *setup);
@@ -338,7 +357,7 @@ static PyObject *velo_reconstruct(PyObject *module, PyObject *const *arguments, 
     core_state *state = core_state_of(module);
     opening o;
     if (n != ARGUMENTS + 1 || given != NULL) {
-        PyErr_SetString(PyExc_TypeError, "velo_reconstruct() takes fourteen arguments");
+        PyErr_SetString(PyExc_TypeError, "velo_reconstruct() takes fifteen arguments");
         return NULL;
     }
     velo_setup *setup = calloc(1, sizeof *setup);

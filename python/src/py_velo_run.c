@@ -90,8 +90,8 @@ static void add(velo_sums *to, const slc_flow_velo_result *result, bool cuts)
     to->pixels += found->n_pixels;
     to->superpixels += found->n_superpixels;
     to->masked += found->n_masked;
-    to->hits += found->hits.head.size;
-    to->tracks += found->tracks.head.size;
+    to->hits += found->n_hits;
+    to->tracks += found->n_tracks;
     to->primaries += found->primaries.head.size;
     to->not_searched += found->n_cut_events;
     to->retina_events += found->n_retina_events;
@@ -301,10 +301,13 @@ bool velo_totals(const running *r, PyObject *dict)
 {
     const velo_setup *s = r->setup;
     const velo_sums *sums = &s->sums;
+    const uint32_t wanted = s->config.wanted;
+    const bool has_primaries = wanted == 0 || (wanted & SLC_VELO_WANT_PRIMARIES) != 0;
     return core_put_u64(dict, "superpixels", sums->superpixels) &&
            core_put_u64(dict, "pixels", sums->pixels) && core_put_u64(dict, "masked", sums->masked) &&
            core_put_u64(dict, "hits", sums->hits) && core_put_u64(dict, "tracks", sums->tracks) &&
-           core_put_u64(dict, "primaries", sums->primaries) &&
+           core_put(dict, "primaries",
+                    has_primaries ? PyLong_FromUnsignedLongLong(sums->primaries) : Py_NewRef(Py_None)) &&
            core_put_u64(dict, "not_searched", sums->not_searched) &&
            core_put_u64(dict, "retina_events", sums->retina_events) && core_put(dict, "beam", beam_of(s)) &&
            ((r->has & VELO_HAS_GEC) == 0 || core_put(dict, "gec", gec_of(sums))) &&

@@ -213,7 +213,7 @@ static slc_status reserve_words(slc_velo_chain *chain, uint32_t events, size_t w
         return slc_fail(error, SLC_ERR_MEMORY, "no memory for a batch of %u events for a GPU", events);
     }
     const slc_status status = d->calls->reserve(d->engine, events, words, true, &d->in, error);
-    d->room = status == SLC_OK ? words : 0;
+    d->room = status != SLC_OK ? 0 : words > d->room ? words + words / 4 : d->room; /* as the engine makes it */
     return status;
 }
 
@@ -228,7 +228,7 @@ slc_status slc_velo_device_pack(slc_velo_chain *chain, const slc_batch *batch, c
     status = status == SLC_OK ? pack(chain, batch, cut, &sum) : status;
     if (status == SLC_ERR_CAPACITY) { /* the first batch, or a larger one */
         const size_t bound = slc_velo_event_bound(batch, chain->config.banks, cut, NULL, NULL);
-        status = reserve_words(chain, batch->n_events, bound + bound / 8, error);
+        status = reserve_words(chain, batch->n_events, bound, error);
         status = status == SLC_OK ? pack(chain, batch, cut, &sum) : status;
     }
     if (status == SLC_OK) {

@@ -214,6 +214,39 @@ static const struct preset {
     {"smog2", make_smog2}, {"upgrade2", make_upgrade2},
 };
 
+static const struct {
+    const char *name;
+    uint32_t bit;
+} collections[] = {{"hits", SLC_VELO_WANT_HITS},
+                   {"tracks", SLC_VELO_WANT_TRACKS},
+                   {"states_beam", SLC_VELO_WANT_BEAM},
+                   {"states_end", SLC_VELO_WANT_END},
+                   {"primaries", SLC_VELO_WANT_PRIMARIES}};
+
+slc_status slc_velo_wanted_read(const char *list, uint32_t *wanted, slc_error *error)
+{
+    uint32_t bits = 0;
+    const char *word = list;
+    for (bool more = true; more;) {
+        const size_t size = strcspn(word, ",");
+        size_t i = 0;
+        while (i < sizeof collections / sizeof *collections &&
+               (strlen(collections[i].name) != size || memcmp(collections[i].name, word, size) != 0)) {
+            i++;
+        }
+        if (i == sizeof collections / sizeof *collections) {
+            return slc_fail(error, SLC_ERR_USAGE,
+                            "wanted: '%.*s' is none of hits, tracks, states_beam, states_end, primaries",
+                            (int)(size < 64 ? size : 64), word);
+        }
+        bits |= collections[i].bit;
+        more = word[size] == ',';
+        word += size + 1;
+    }
+    *wanted = bits;
+    return SLC_OK;
+}
+
 slc_status slc_velo_config_preset(slc_velo_config *config, const char *name, slc_error *error)
 {
     enum { N_PRESETS = sizeof presets / sizeof *presets };

@@ -14,7 +14,8 @@ constexpr uint32_t ADDRESS = 0x007fff00U;
 enum {
     WARPS = 4,
     NODES = SLC_VELO_CUDA_NODES, /* of a module; nearly all have FEW at most, and more of those fit in */
-    FEW = 384,
+    FEW = 256,
+    BLOCKS = 12, /* on a multiprocessor */
     KEY_AT = 9, /* of a node: key, hint, pattern */
     HINT = 1 << 8,
     PATTERN = 0xff,
@@ -431,7 +432,7 @@ __device__ __forceinline__ void cluster_module(const slc_velo_cuda_job &job, nod
     __syncwarp();
 }
 
-__global__ void __launch_bounds__(32 * WARPS) find_clusters(const slc_velo_cuda_job job)
+__global__ void __launch_bounds__(32 * WARPS, BLOCKS) find_clusters(const slc_velo_cuda_job job)
 {
     __shared__ nodes_of_module<FEW> shared[WARPS];
     const uint32_t warp = threadIdx.x / 32, n = job.head->n_events * SLC_VELO_MODULES;
@@ -493,7 +494,7 @@ __global__ void __launch_bounds__(32 * WARPS) gather_hits(const slc_velo_cuda_jo
 slc_status slc_velo_cuda_clusters(const slc_velo_cuda_job *job, uint32_t multiprocessors,
                                   struct CUstream_st *stream, slc_error *error)
 {
-    SLC_LAUNCH(find_clusters, 9 * multiprocessors, 32 * WARPS, 0, stream, *job);
+    SLC_LAUNCH(find_clusters, BLOCKS * multiprocessors, 32 * WARPS, 0, stream, *job);
     SLC_LAUNCH(find_many_clusters, 6 * multiprocessors, 32 * WARPS, 0, stream, *job);
     const slc_status status = slc_cuda_check(cudaGetLastError(), "finding the VELO's clusters", error);
     return status == SLC_OK ? slc_velo_cuda_offsets(job, SLC_VELO_CUDA_OF_HITS, stream, error) : status;
