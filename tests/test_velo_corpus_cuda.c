@@ -106,9 +106,7 @@ static void every_event(void **state)
     open_chains();
     const size_t n = take_folder("io_mdf", &batch) + take_folder("io_mep", &batch);
     expect_same_of_batch(&all, 0, CHAINS);
-    if (n > 0) { /* not where the program was copied to another machine */
-        assert_true(all.n_events > 10 && packets > 5 && left > 0);
-    }
+    assert_true(all.n_events > 10 && packets > 5 && left > 0);
     print_message("%zu files, %llu events, %llu of them left to the processor\n", n,
                   (unsigned long long)events, (unsigned long long)left);
     for (int k = 0; k < CHAINS; k++) {
@@ -128,6 +126,12 @@ int main(void)
         print_message("skipped: %s\n", error.text);
         return 77;
     }
+    DIR *corpus = opendir(TEST_CORPUS "/io_mdf");
+    if (corpus == NULL) {
+        print_message("skipped: the corpus is not on this machine\n");
+        return 77;
+    }
+    (void)closedir(corpus);
     const struct CMUnitTest tests[] = {cmocka_unit_test(every_event)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -466,3 +466,26 @@ def test_residuals(run):
     assert made.module["n"].sum() == made.sensor["n"].sum() == made.chip["n"].sum() > made.tracks and made.vector.shape == (312,)
     spread = np.sqrt(made.module["x_unbiased2_mm2"].sum() / made.module["n"].sum())
     assert 0.005 < spread < 0.05
+
+
+@pytest.mark.parametrize("wanted", [["primaries"], ["tracks", "beam"], "hits"])
+def test_collections_that_are_wanted(run, wanted):
+    (made,), all_of_it = counted(run)
+    (some,), totals = counted(run, wanted=wanted)
+    words = [wanted] if isinstance(wanted, str) else wanted
+    for name in ("hits", "tracks", "beam", "end", "primaries"):
+        expected = getattr(made, name).checksum if name in words else None
+        assert (getattr(some, name).checksum if getattr(some, name).n_rows > 0 else None) == expected
+    assert some.track_hits.n_rows == (made.track_hits.n_rows if "tracks" in words else 0)
+    assert [totals[key] for key in ("hits", "tracks")] == [all_of_it[key] for key in ("hits", "tracks")]
+    assert totals["primaries"] == (all_of_it["primaries"] if "primaries" in words else None)
+    listed = ",".join({"beam": "states_beam"}.get(word, word) for word in words)
+    assert totals["checksum"] == told(run, "--wanted", listed)["checksum"] != all_of_it["checksum"]
+
+
+def test_what_may_be_left_out_is_needed(run):
+    for options in ({"truth": True}, {"impacts": True}, {"beam": "auto"}, {"monitor": True}):
+        with pytest.raises(sluice.UsageError, match="wanted leaves out"):
+            sluice.velo.open(run, wanted=["tracks"], **options)
+    with pytest.raises(sluice.UsageError, match="'vertices' is none of hits"):
+        sluice.velo.open(run, wanted=["vertices"])

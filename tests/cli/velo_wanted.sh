@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 # sluice velo --wanted: those collections alone, with the rows and the counts of a run that makes all; what does not go with it.
 . "$(dirname "$0")/common.sh" "$@"
-make_events a.mdf 20 52
+make_events a.mdf 6 52
 
 run velo a.mdf --json -o all.h5
 want 0
@@ -10,14 +10,14 @@ cp out all.json
 run velo a.mdf --json --wanted hits,tracks,states_beam,states_end,primaries
 want 0
 equal "checksum of all" "$(key out "o['checksum']")" "$(key all.json "o['checksum']")"
-for wanted in primaries tracks,states_end hits; do
+for wanted in primaries tracks,states_end; do
     run velo a.mdf --json --wanted $wanted -o some.h5
     want 0
     cp out some.json
     equal "counts, $wanted" "$(key some.json "o['clusters'], o['tracks'], o['wanted'], 'vertices' in o, 'clusters_per_event' in o")" \
-        "$(key all.json "o['clusters'], o['tracks'], '$wanted', '$wanted' == 'primaries', '$wanted' == 'hits'")"
+        "$(key all.json "o['clusters'], o['tracks'], '$wanted', '$wanted' == 'primaries', False")"
     groups=events,$wanted
-    [ $wanted = primaries ] || [ $wanted = hits ] || groups=$groups,track_hits
+    [ $wanted = primaries ] || groups=$groups,track_hits
     equal "groups, $wanted" "$(h5dump -n some.h5 | awk '$1 == "group" && $2 != "/" { print substr($2, 2) }' | sort | paste -sd,)" \
         "$(echo $groups | tr , '\n' | sort | paste -sd,)"
     for group in ${wanted//,/ }; do
@@ -32,7 +32,7 @@ run velo a.mdf --wanted tracks
 want 0
 grep -q '^vertices  *-$' out || fail "vertices that were not made: $(cat out)"
 grep -q '^wanted  *tracks alone' out || fail "what was wanted: $(cat out)"
-for options in "--truth" "--select $source/examples/selection.json" "--impacts -o b.h5" "--report b.html" "--beam auto" "--monitor m.json"; do
+for options in "--truth" "--select $source/examples/selection.json" "--impacts -o b.h5" "--beam auto"; do
     # shellcheck disable=SC2086 # words on purpose
     run velo a.mdf --wanted tracks $options
     want 2
