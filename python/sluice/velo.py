@@ -269,6 +269,7 @@ def reconstruct(
     columns = _columns(hits, offsets)
     all_chains = common([], max(1, columns[-1]), 1, "warn", None)
     with _File(config) as file, _File(select) as selection:
-        reader = velo_reconstruct(columns, all_chains, file, preset, None, _where(beam), None, selection, *(False, False, impacts), *(False, False, False), None)
+        asked = (False, False, impacts, False, False, False, None)
+        reader = velo_reconstruct(columns, all_chains, file, preset, None, _where(beam), None, selection, *asked)
     with reader:
         return next(reader)

@@ -88,8 +88,8 @@ enum {
     WANTED,
     ARGUMENTS
 };
-static const char *const names[ARGUMENTS] = {"common",  "config", "preset",   "geometry", "beam",
-                                             "mask",    "select", "truth",    "identity", "impacts",
+static const char *const names[ARGUMENTS] = {"common",  "config", "preset",    "geometry", "beam",
+                                             "mask",    "select", "truth",     "identity", "impacts",
                                              "monitor", "pixels", "residuals", "wanted"};
 
 /* Reads a file that an argument names. SLC_END with an error of Python's set. */
@@ -225,7 +225,7 @@ static bool take_wanted(core_state *state, PyObject *list, slc_velo_config *conf
     if (list == NULL || list == Py_None) {
         return true;
     }
-    const char *text = PyUnicode_AsUTF8(list);
+    const char *text = PyUnicode_AsUTF8AndSize(list, NULL);
     const slc_status status = text != NULL ? slc_velo_wanted_read(text, &config->wanted, &error) : SLC_END;
     if (status != SLC_OK && text != NULL) {
         (void)core_raise(state, status, &error);

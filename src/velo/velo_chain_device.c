@@ -213,7 +213,9 @@ static slc_status reserve_words(slc_velo_chain *chain, uint32_t events, size_t w
         return slc_fail(error, SLC_ERR_MEMORY, "no memory for a batch of %u events for a GPU", events);
     }
     const slc_status status = d->calls->reserve(d->engine, events, words, true, &d->in, error);
-    d->room = status != SLC_OK ? 0 : words > d->room ? words + words / 4 : d->room; /* as the engine makes it */
+    d->room = status != SLC_OK  ? 0
+              : words > d->room ? words + words / 4
+                                : d->room; /* as the engine makes it */
     return status;
 }
 

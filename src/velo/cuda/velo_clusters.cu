@@ -16,7 +16,7 @@ enum {
     NODES = SLC_VELO_CUDA_NODES, /* of a module; nearly all have FEW at most, and more of those fit in */
     FEW = 256,
     BLOCKS = 12, /* on a multiprocessor */
-    KEY_AT = 9, /* of a node: key, hint, pattern */
+    KEY_AT = 9,  /* of a node: key, hint, pattern */
     HINT = 1 << 8,
     PATTERN = 0xff,
     COLUMN_AT = 7, /* of a key: sensor, column, row */
