@@ -400,7 +400,13 @@ static slc_status begin_part(slc_cluster_job *job)
 
 static bool process_inputs(slc_cluster_job *job)
 {
-    if (open_flow(job) != SLC_OK || begin_part(job) != SLC_OK) {
+    const slc_status opened = open_flow(job);
+    if (opened == SLC_ERR_USAGE) {
+        job->told = job->wrong = true;
+        (void)slc_cli_wrong(COMMAND, "%s", job->error.text);
+        return false;
+    }
+    if (opened != SLC_OK || begin_part(job) != SLC_OK) {
         if (!job->told) {
             slc_cli_say("cluster", "%s", job->error.text);
         }
@@ -451,7 +457,7 @@ static int process(slc_cluster_job *job)
     if (processed && !slc_cli_broken()) {
         slc_cli_accept_signal();
     }
-    return good && told && !job->failed ? SLC_CLI_DONE : SLC_CLI_FAILED;
+    return job->wrong ? SLC_CLI_USAGE : good && told && !job->failed ? SLC_CLI_DONE : SLC_CLI_FAILED;
 }
 
 static int act(const slc_cli_call *call)

@@ -119,7 +119,7 @@ typedef struct slc_cluster_job {
     slc_cluster_input *done; /* one for each input */
     int first, end;          /* inputs of --part: all without */
     int n_begun;             /* of them, and those before the first */
-    bool told;               /* why the flow ends */
+    bool told, wrong;        /* why the flow ends; it was the options */
     bool partial;            /* a signal ended it */
     slc_cli_kept kept;       /* outputs */
     slc_cli_progress progress;
@@ -157,7 +157,7 @@ int slc_cluster_choose_chips(slc_cluster_job *job, const slc_cli_command *comman
 /* --chip-column: why an input cannot have it, or NULL; the column, and its values. */
 const char *slc_cluster_chips_reason(const slc_cluster_job *job, const slc_cluster_input *done);
 void slc_cluster_chips_column(slc_cluster_job *job);
-void slc_cluster_chips_rows(const slc_cluster_job *job, const slc_pixel_clusters *clusters,
+void slc_cluster_chips_rows(const slc_cluster_job *job, const slc_flow_pixel_result *result,
                             const slc_cluster_rows *rows);
 
 /* --mask, --calibration and --write-mask: read when all else has been checked; the mask that is written. */

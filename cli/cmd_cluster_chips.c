@@ -9,8 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { SIDE = 256 };
-
 /* "0,2-3": bits; false where it is not so. */
 static bool read_list(const char *text, uint8_t chips[SLC_IO_PIXELS_CHIPS / 8])
 {
@@ -59,6 +57,7 @@ int slc_cluster_choose_chips(slc_cluster_job *job, const slc_cli_command *comman
     if (options->chip_column && (options->features & SLC_PIXEL_BOX) == 0) {
         return slc_cli_wrong(command, "--chip-column needs the feature box, which --features leaves out");
     }
+    job->setup.chip_column = options->chip_column;
     return SLC_CLI_GO_ON;
 }
 
@@ -79,29 +78,10 @@ void slc_cluster_chips_column(slc_cluster_job *job)
     }
 }
 
-/* The chip that the box lies on: chips do not lie over each other, so that all pixels are on it, or they are
- * on several. */
-static int32_t chip_of(const slc_io_pixels_layout *layout, const slc_pixel_clusters *clusters, size_t i)
-{
-    const uint32_t x = clusters->x_min[i], y = clusters->y_min[i];
-    const uint32_t to_x = clusters->x_max[i], to_y = clusters->y_max[i];
-    if (layout == NULL) {
-        return x / SIDE == to_x / SIDE ? (int32_t)(x / SIDE) : -1;
-    }
-    for (int32_t chip = 0; chip < SLC_IO_PIXELS_CHIPS; chip++) {
-        const slc_io_pixels_chip *at = &layout->chip[chip];
-        if (at->is_there && x >= at->x && to_x < at->x + (uint32_t)SIDE && y >= at->y &&
-            to_y < at->y + (uint32_t)SIDE) {
-            return chip;
-        }
-    }
-    return -1;
-}
-
-void slc_cluster_chips_rows(const slc_cluster_job *job, const slc_pixel_clusters *clusters,
+void slc_cluster_chips_rows(const slc_cluster_job *job, const slc_flow_pixel_result *result,
                             const slc_cluster_rows *rows)
 {
-    for (size_t i = 0; job->options->chip_column && i < clusters->head.size; i++) {
-        rows->chip[i] = chip_of(job->setup.layout, clusters, i);
+    for (size_t i = 0; job->options->chip_column && i < result->clusters.head.size; i++) {
+        rows->chip[i] = result->chip[i];
     }
 }

@@ -86,7 +86,7 @@ static bool place_rows(slc_cluster_job *job, const slc_flow_item *item, slc_clus
         }
     }
     slc_cluster_nexus_rows(job, result, rows);
-    slc_cluster_chips_rows(job, &result->clusters, rows);
+    slc_cluster_chips_rows(job, result, rows);
     return true;
 }
 

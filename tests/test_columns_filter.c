@@ -117,20 +117,22 @@ static void ways_to_write(void **state)
 static void what_is_none(void **state)
 {
     (void)state;
-    static const char *const texts[][2] = {{"", "is not up to 16 terms"},
-                                           {"u8", "is not up to"},
-                                           {"u8>", "is not up to"},
-                                           {"u8>3,", "is not up to"},
-                                           {"u8>3&&", "is not up to"},
-                                           {"u8>3&i8>3", "is not up to"},
-                                           {"u8>nan", "is not up to"},
-                                           {"u8>inf", "is not up to"},
-                                           {"u8=>3", "is not up to"},
-                                           {"u8>3 i8>3", "is not up to"},
-                                           {"u8>3||i8>3", "is not up to"},
-                                           {"area>3", "the rows have no column 'area'"},
-                                           {"kilo>3", "the rows have no column"},
-                                           {"3<u8", "the rows have no column '3'"}};
+    static const char *const texts[][2] = {
+        {"", "is not up to 16 terms"},
+        {"u8", "is not up to"},
+        {"u8>", "is not up to"},
+        {"u8>3,", "is not up to"},
+        {"u8>3&&", "is not up to"},
+        {"u8>3&i8>3", "is not up to"},
+        {"u8>nan", "is not up to"},
+        {"u8>inf", "is not up to"},
+        {"u8=>3", "is not up to"},
+        {"u8>3 i8>3", "is not up to"},
+        {"u8>3||i8>3", "is not up to"},
+        {"area>3", "the rows have no column 'area'; they have u8, i8, u16, i16, u32, i32, u64, i64, f32, "
+                   "f64"},
+        {"kilo>3", "the rows have no column"},
+        {"3<u8", "the rows have no column '3'"}};
     for (size_t k = 0; k < sizeof texts / sizeof *texts; k++) {
         slc_columns_filter filter;
         slc_error error;

@@ -275,9 +275,10 @@ typedef struct slc_flow_pixel_setup {
      * `sized` (SLC_ERR_USAGE). Clusters that begin in the same tick come in the order of their chips. */
     bool within_chip;
     slc_io_pixels_tables *tables; /* the same; of this flow alone */
-    /* Clusters for which this holds are kept: "size>=3,mass>50", columns of clusters with numbers, up to 16;
-     * with a calibration also "energy_kev". NULL: all */
+    /* Clusters for which this holds are kept: "size>=3,mass>50", up to 16 of their columns; also "tot", the
+     * mass, or "energy_kev" in its place, "shot", "since_trigger_ns" and "chip". NULL: all */
     const char *filter;
+    bool chip_column; /* which chip each cluster is on; of .tpx3, and features need SLC_PIXEL_BOX */
     const slc_io_pixels_live *live; /* as in slc_io_pixels_options */
 } slc_flow_pixel_setup;
 /* Triggers in the order of time, each with its clusters, which are one behind the other. */
@@ -293,7 +294,7 @@ SLC_API extern const slc_schema slc_flow_pixel_shots_schema;
 /* Of an input so far. */
 typedef struct slc_flow_pixel_totals {
     uint64_t frames, clusters;
-    uint64_t clustered; /* pixels that are in clusters */
+    uint64_t clustered; /* pixels that are in them; with a filter, of frames, entries of one place once */
     uint64_t outside;   /* of the sensor */
     slc_pixel_stream_counts stream;
     double seconds;    /* clustering alone */
@@ -314,8 +315,8 @@ typedef struct slc_flow_pixel_result {
     const slc_pixels *taken;     /* of a stream: `pixels`, or the list of all, sorted by time; else NULL */
     size_t taken_first, n_taken; /* the rows of it that went into these clusters */
     const int64_t *frames;       /* their numbers in the file; NULL: there are none */
-    /* For the features of config and about.with; an event a frame, or, of a stream, one in all, which ends in
-     * the last item. `largest` counts pixels of the file. */
+    /* For the features of config and about.with (`size` is there for a filter, too); an event a frame, or, of
+     * a stream, one in all, which ends in the last item. `largest` counts pixels of the file. */
     slc_pixel_clusters clusters;
     const uint32_t *label; /* with setup.labels: of each pixel, in its frame from 0; UINT32_MAX: of one that
                               the filter left out */
@@ -329,9 +330,9 @@ typedef struct slc_flow_pixel_result {
      * first pixel since then, not a number there. Else NULL. */
     const int64_t *shot;
     const double *since_trigger_ns;
+    const int32_t *chip;        /* with setup.chip_column, of each cluster; -1: on several */
     slc_flow_pixel_shots shots; /* that are complete: no later cluster is of them */
-    const double
-        *energy_kev; /* of each cluster, with a calibration and SLC_PIXEL_MASS, whose mass is in eV */
+    const double *energy_kev;   /* of each, with a calibration and SLC_PIXEL_MASS: mass is in eV then */
 } slc_flow_pixel_result;
 SLC_API extern const slc_flow_chain slc_flow_pixel;
 

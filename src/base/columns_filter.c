@@ -5,6 +5,7 @@
 #include "base/columns.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -69,6 +70,23 @@ static const slc_column *find_column(const slc_schema *schema, const char *name,
     return NULL;
 }
 
+/* Which columns there are, as many as fit behind what the error says. */
+static slc_status list_columns(const slc_schema *schema, const slc_columns_alias *alias, slc_error *error)
+{
+    const size_t room = error != NULL ? sizeof error->text : 0;
+    size_t used = room > 0 ? strlen(error->text) : 0;
+    for (size_t i = 0; i < schema->n_columns + (alias != NULL ? 1 : 0) && room > 0; i++) {
+        const char *name = i < schema->n_columns ? schema->columns[i].name : alias->name;
+        if (used + strlen(name) + 16 > room) {
+            (void)snprintf(error->text + used, room - used, ", ...");
+            break;
+        }
+        used += (size_t)snprintf(error->text + used, room - used, "%s%s", i == 0 ? "; they have " : ", ",
+                                 name);
+    }
+    return SLC_ERR_USAGE;
+}
+
 slc_status slc_columns_filter_parse(const char *text, const slc_schema *schema,
                                     const slc_columns_alias *alias, const char *rows,
                                     slc_columns_filter *filter, slc_error *error)
@@ -86,8 +104,9 @@ slc_status slc_columns_filter_parse(const char *text, const slc_schema *schema,
         const slc_column *column = other ? find_column(schema, alias->column, strlen(alias->column))
                                          : find_column(schema, at, n);
         if (column == NULL) {
-            return slc_fail(error, SLC_ERR_USAGE, "the filter '%.200s': the %s have no column '%.*s'", text,
-                            rows, (int)n, at);
+            (void)slc_fail(error, SLC_ERR_USAGE, "the filter '%.200s': the %s have no column '%.*s'", text,
+                           rows, (int)n, at);
+            return list_columns(schema, alias, error);
         }
         *term = (slc_columns_term){.column = *column, .divisor = other ? alias->divisor : 1};
         at += n;

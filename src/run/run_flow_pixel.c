@@ -6,6 +6,7 @@
  */
 #include "base/columns.h"
 #include "io/pixel/io_pixel_layout.h"
+#include "io/pixel/io_pixel_tables.h"
 #include "pixel/pixel_list.h"
 #include "run/run_flow_pixel_part.h"
 
@@ -39,6 +40,7 @@ static void close_piece(slc_flow_item *item)
     slc_columns_clear(&number_schema, &p->numbers);
     slc_columns_clear(&energy_schema, &p->energies);
     slc_pixel_shots_clear(p);
+    slc_pixel_chips_clear(p);
 }
 
 /* Memory of another input's columns is of no use. */
@@ -102,6 +104,10 @@ static void configure(slc_pixel_input *in, const slc_flow_config *config)
         in->config.height = (uint16_t)in->chips->spread.height;
     }
     in->schema = slc_pixels_schema(in->about.with, in->columns);
+    in->shown = slc_pixel_clusters_schema(in->config.features, in->about.with, in->shown_columns);
+    if (in->setup->filter != NULL || in->setup->accepting) { /* how many pixels are left out is counted */
+        in->config.features |= SLC_PIXEL_SIZE;
+    }
     in->clusters = slc_pixel_clusters_schema(in->config.features, in->about.with, in->cluster_columns);
     in->sorted = in->is_stream && in->choice.disorder < 0;
     in->room = SLC_PIXEL_PIECE;
@@ -188,7 +194,7 @@ static slc_status open_input(const void *setup, const slc_flow_config *config, c
         configure(in, config);
     }
     if (status == SLC_OK && pixel->filter != NULL) {
-        status = slc_pixel_filter_parse(pixel->filter, &in->clusters, in->about.energies, &in->filter, error);
+        status = slc_pixel_filter_parse(pixel, &in->shown, in->about.energies, &in->filter, error);
     }
     if (status != SLC_OK) {
         close_input(in);
@@ -353,6 +359,7 @@ static slc_status read_piece(void *at, const slc_flow_config *config, slc_flow_i
     p->result.since_trigger_ns = NULL;
     p->result.member_since_trigger_ns = NULL;
     p->result.energy_kev = NULL;
+    p->result.chip = NULL;
     p->first_pixel = in->n_read;
     p->frames_before = 0;
     slc_status status;
@@ -435,11 +442,15 @@ static slc_status cluster_images(slc_pixel_input *in, slc_pixel_piece *p, slc_er
     status = status == SLC_OK ? run_clusterer(in, p, error) : status;
     if (status == SLC_OK) {
         place_largest(in, p);
-        if (in->filter.n > 0) {
+        const slc_pixel_clusters *kept = &p->result.clusters;
+        if (in->filter.clusters.n > 0) {
             slc_pixel_filter_run(in, p);
         }
+        for (size_t i = 0; in->filter.clusters.n > 0 && i < kept->head.size; i++) {
+            in->totals.clustered += kept->size[i];
+        }
         in->totals.frames += head->n_events;
-        in->totals.clustered += head->size;
+        in->totals.clustered += in->filter.clusters.n > 0 ? 0 : head->size;
     }
     return status;
 }
@@ -451,14 +462,14 @@ static void sum_clusters(slc_pixel_input *in, const slc_pixel_piece *p, slc_flow
 {
     const slc_pixel_clusters *clusters = &p->result.clusters;
     if (!p->result.is_stream) {
-        const slc_checksum_part part = {"clusters", &p->clusters, clusters};
+        const slc_checksum_part part = {"clusters", &p->of->shown, clusters};
         item->checksum = slc_checksum_events(&part, 1, 0);
         item->n_summed = clusters->head.n_events;
         return;
     }
-    slc_checksum_pieces_add(in->summed, &p->clusters, clusters, 0, clusters->head.size);
+    slc_checksum_pieces_add(in->summed, &in->shown, clusters, 0, clusters->head.size);
     if (p->result.last) {
-        item->checksum = slc_checksum_pieces_end(in->summed, "clusters", &p->clusters);
+        item->checksum = slc_checksum_pieces_end(in->summed, "clusters", &in->shown);
         item->n_summed = 1;
     }
 }
@@ -496,10 +507,38 @@ static slc_status run(void *chain, const void *setup, slc_flow_item *item, slc_e
     return status;
 }
 
+/* The filter is looked at before anything is read; what an input does not have is refused with it. */
+static slc_status open_chain(const void *at, const slc_flow_config *config, void **chain, slc_error *error)
+{
+    static char checked; /* there is nothing to keep */
+    const slc_flow_pixel_setup *setup = at;
+    slc_column columns[SLC_PIXEL_CLUSTER_COLUMNS];
+    slc_pixel_filters filter;
+    (void)config;
+    *chain = &checked;
+    if (setup->filter == NULL) {
+        return SLC_OK;
+    }
+    const bool energies = setup->tables != NULL && setup->tables->calibrates;
+    slc_schema schema = slc_pixel_clusters_schema(setup->config->features, SLC_PIXEL_Z, columns);
+    if (slc_pixel_filter_parse(setup, &schema, energies, &filter, NULL) == SLC_OK) {
+        return SLC_OK;
+    }
+    schema = slc_pixel_clusters_schema(setup->config->features, 0, columns); /* which has others */
+    return slc_pixel_filter_parse(setup, &schema, energies, &filter, error);
+}
+
+static void close_chain(void *chain)
+{
+    (void)chain;
+}
+
 const slc_flow_chain slc_flow_pixel = {.size = sizeof(slc_flow_chain),
                                        .name = "pixel",
                                        .ordered = true,
                                        .files_alone = true,
+                                       .open = open_chain,
+                                       .close = close_chain,
                                        .result_bytes = sizeof(slc_pixel_piece),
                                        .item_close = close_piece,
                                        .input_open = open_input,

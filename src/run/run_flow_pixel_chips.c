@@ -3,6 +3,7 @@
  * Clusters within chips: pixels are read with their chips so far apart that none is adjacent to one of
  * another chip, and clusters are put back to where the layout has their chip.
  */
+#include "base/columns.h"
 #include "io/pixel/io_pixel_layout.h"
 #include "run/run_flow_pixel_part.h"
 
@@ -91,4 +92,46 @@ void slc_pixel_chips_run(const slc_pixel_input *in, slc_pixel_piece *p)
     for (size_t i = 0; i < m->head.size; i++) {
         move_place(in->chips, &m->x[i], &m->y[i]);
     }
+}
+
+/* ---- which chip a cluster is on --------------------------------------------------------------------- */
+
+static const slc_column on_columns[] = {SOA_COLUMN(slc_pixel_on_chips, chip, "index")};
+SOA_SCHEMA(slc_pixel_on_chips, on_schema, "chips", on_columns);
+
+void slc_pixel_chips_clear(slc_pixel_piece *p)
+{
+    slc_columns_clear(&on_schema, &p->on_chips);
+}
+
+/* The chip that the box lies on: chips do not lie over each other, so that all pixels are on it, or they are
+ * on several. */
+static int32_t chip_of(const slc_io_pixels_layout *layout, const slc_pixel_clusters *clusters, size_t i)
+{
+    const uint32_t x = clusters->x_min[i], y = clusters->y_min[i];
+    const uint32_t to_x = clusters->x_max[i], to_y = clusters->y_max[i];
+    if (layout == NULL) {
+        return x / SIDE == to_x / SIDE ? (int32_t)(x / SIDE) : -1;
+    }
+    for (int32_t chip = 0; chip < SLC_IO_PIXELS_CHIPS; chip++) {
+        const slc_io_pixels_chip *at = &layout->chip[chip];
+        if (at->is_there && x >= at->x && to_x < at->x + (uint32_t)SIDE && y >= at->y &&
+            to_y < at->y + (uint32_t)SIDE) {
+            return chip;
+        }
+    }
+    return -1;
+}
+
+slc_status slc_pixel_chips_tell(const slc_pixel_input *in, slc_pixel_piece *p, slc_error *error)
+{
+    const slc_pixel_clusters *clusters = &p->result.clusters;
+    if (slc_columns_reserve(&on_schema, &p->on_chips, clusters->head.size, 1) != SLC_OK) {
+        return slc_pixel_no_memory(error, "the chips of clusters");
+    }
+    for (size_t i = 0; i < clusters->head.size; i++) {
+        p->on_chips.chip[i] = chip_of(in->setup->layout, clusters, i);
+    }
+    p->result.chip = p->on_chips.chip;
+    return SLC_OK;
 }

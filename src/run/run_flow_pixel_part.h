@@ -35,6 +35,7 @@ typedef struct slc_pixel_shots {
     uint16_t done_counter;
     uint32_t cluster_era; /* of the last cluster, which began at */
     int64_t cluster_time;
+    bool any_cluster;
 } slc_pixel_shots;
 
 /* Of clusters within chips: where chips are, and where they are read to; chips in the order of the latter. */
@@ -42,6 +43,11 @@ typedef struct slc_pixel_chips {
     slc_io_pixels_layout base, spread;
     uint8_t at[SLC_IO_PIXELS_CHIPS];
 } slc_pixel_chips;
+
+/* Terms by whose columns they are of: clusters', chips, shots. */
+typedef struct slc_pixel_filters {
+    slc_columns_filter clusters, chips, shots;
+} slc_pixel_filters;
 
 typedef struct slc_pixel_input {
     const slc_flow_pixel_setup *setup;
@@ -72,7 +78,10 @@ typedef struct slc_pixel_input {
     slc_checksum_pieces *summed; /* of the stream, which is one event */
     bool fixed;                  /* the size of the sensor is known */
     uint32_t width, height;      /* where it is not */
-    slc_columns_filter filter;
+    slc_schema shown;            /* columns of clusters without what only cuts need */
+    slc_column shown_columns[SLC_PIXEL_CLUSTER_COLUMNS];
+    slc_pixel_filters filter;
+    uint64_t cut; /* pixels of clusters that were left out */
     slc_pixel_shots shots;
     slc_flow_pixel_totals totals;
 } slc_pixel_input;
@@ -97,6 +106,12 @@ typedef struct slc_pixel_member_since {
     double *since_trigger_ns;
 } slc_pixel_member_since;
 
+/* Of clusters. */
+typedef struct slc_pixel_on_chips {
+    slc_columns head;
+    int32_t *chip;
+} slc_pixel_on_chips;
+
 typedef struct slc_pixel_energies {
     slc_columns head;
     double *energy_kev;
@@ -115,6 +130,7 @@ typedef struct slc_pixel_piece {
     slc_pixel_since since;
     slc_pixel_member_since member_since;
     slc_pixel_energies energies;
+    slc_pixel_on_chips on_chips;
     slc_io_pixels_trigger *triggers; /* that were read with it */
     size_t n_triggers, trigger_capacity;
 } slc_pixel_piece;
@@ -139,11 +155,15 @@ slc_status slc_pixel_run_stream(slc_pixel_input *in, slc_pixel_piece *piece, slc
 slc_status slc_pixel_chips_open(slc_pixel_input *in, slc_error *error);
 void slc_pixel_chips_run(const slc_pixel_input *in, slc_pixel_piece *piece);
 
-/* A filter as it is written, over the columns of the schema; `energies`: there is energy_kev, of mass. */
-slc_status slc_pixel_filter_parse(const char *text, const slc_schema *schema, bool energies,
-                                  slc_columns_filter *filter, slc_error *error);
-/* Keeps those clusters of the item for which the input's filter holds, and counts the others; labels follow.
- */
+/* With setup.chip_column: which chip each cluster of the item is on. */
+slc_status slc_pixel_chips_tell(const slc_pixel_input *in, slc_pixel_piece *piece, slc_error *error);
+void slc_pixel_chips_clear(slc_pixel_piece *piece);
+
+/* The setup's filter, over these columns of clusters and what the setup adds; `energies`: masses are eV. */
+slc_status slc_pixel_filter_parse(const slc_flow_pixel_setup *setup, const slc_schema *schema, bool energies,
+                                  slc_pixel_filters *filter, slc_error *error);
+/* Keeps those clusters of the item for which the input's filter of clusters and chips holds, and counts the
+ * others; labels follow. */
 void slc_pixel_filter_run(slc_pixel_input *in, slc_pixel_piece *piece);
 /* Row `row` of the clusters becomes row `kept`, no later one, with its pixels; then there are `kept` rows. */
 void slc_pixel_keep_row(slc_pixel_piece *piece, size_t row, size_t kept);

@@ -158,8 +158,9 @@ static void move_on(slc_pixel_input *in, int64_t time, size_t *at, slc_flow_pixe
 {
     slc_pixel_shots *s = &in->shots;
     const int64_t sixths = (int64_t)(SIXTHS * (uint64_t)time);
-    s->cluster_era += time < s->cluster_time && s->n_clusters + in->totals.not_accepted > 0 && !in->sorted;
+    s->cluster_era += time < s->cluster_time && s->any_cluster && !in->sorted;
     s->cluster_time = time;
+    s->any_cluster = true;
     while (*at < s->n && is_next(&s->list[*at], s->cluster_era, sixths)) {
         if (*at > 0) {
             complete(in, &s->list[*at - 1], out);
@@ -180,6 +181,7 @@ static void put_to_shots(slc_pixel_input *in, slc_pixel_piece *p)
     slc_pixel_clusters *clusters = &p->result.clusters;
     slc_flow_pixel_shots *out = &p->result.shots;
     size_t at = s->is_open ? 1 : 0, kept = 0;
+    const bool cuts = clusters->size != NULL;
     for (size_t row = 0; row < clusters->head.size; row++) {
         const int64_t time = clusters->first_time[row];
         move_on(in, time, &at, out);
@@ -190,11 +192,17 @@ static void put_to_shots(slc_pixel_input *in, slc_pixel_piece *p)
         in->totals.pixels_before += shot == NULL && clusters->size != NULL ? clusters->size[row] : 0;
         if (!is_accepted(in->setup, ns)) {
             in->totals.not_accepted++;
+            in->cut += cuts ? clusters->size[row] : 0;
             continue;
         }
         p->since.shot[kept] = shot != NULL ? (int64_t)(s->n_done) : -1;
         p->since.sixths[kept] = since;
         p->since.since_trigger_ns[kept] = ns;
+        if (!slc_columns_filter_holds(&in->filter.shots, &p->since, kept)) {
+            in->totals.filtered++;
+            in->cut += cuts ? clusters->size[row] : 0;
+            continue;
+        }
         slc_pixel_keep_row(p, row, kept++);
         s->n_clusters++;
         if (shot != NULL) {

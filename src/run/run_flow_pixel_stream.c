@@ -39,7 +39,7 @@ static slc_status open_stream(slc_pixel_input *in, slc_error *error)
     config.radius = given->connectivity == 4 ? 0 : given->connectivity == 8 ? 1 : given->radius;
     config.time_window = in->choice.time_window;
     config.disorder = in->sorted ? 0 : in->choice.disorder;
-    config.features = given->features;
+    config.features = in->config.features;
     config.exec.target = given->exec.target;
     config.exec.threads = in->config.exec.threads;
     config.members = in->setup->labels;
@@ -173,7 +173,10 @@ slc_status slc_pixel_run_stream(slc_pixel_input *in, slc_pixel_piece *p, slc_err
     for (size_t i = 0; i < p->result.members.head.size && in->origin != NULL; i++) {
         p->result.members.pixel[i] = in->origin[p->result.members.pixel[i]];
     }
-    if (in->filter.n > 0) {
+    if (status == SLC_OK && in->setup->chip_column) {
+        status = slc_pixel_chips_tell(in, p, error);
+    }
+    if (status == SLC_OK && in->filter.clusters.n + in->filter.chips.n > 0) {
         slc_pixel_filter_run(in, p);
     }
     status = status == SLC_OK && in->setup->trigger != SLC_IO_PIXELS_NO_EDGE
@@ -186,7 +189,7 @@ slc_status slc_pixel_run_stream(slc_pixel_input *in, slc_pixel_piece *p, slc_err
         const slc_pixel_stream_counts c = slc_pixel_stream_count(in->stream);
         in->totals.stream = c;
         in->totals.outside = c.outside;
-        in->totals.clustered = c.pixels - c.outside - c.late - c.outliers;
+        in->totals.clustered = c.pixels - c.outside - c.late - c.outliers - in->cut;
     }
     return status;
 }

@@ -140,6 +140,10 @@ want_refused '--calibration is for the features mass, weighted, largest, peak an
 want_refused 'four files are needed, of a, b, c and t, not 2' cluster frames.csv --calibration calib/caliba.txt,calib/calibb.txt
 want_refused 'a folder without caliba.txt' cluster frames.csv --calibration .
 want_refused '--write-mask does not go with --part' cluster frames.csv --write-mask m%p.txt --part 1/2 -o part%p.h5
+for word in mass tot; do
+    want_refused "the clusters have no column '$word'; they have size," cluster frames.csv --calibration calib --filter "$word>1"
+    want 2
+done
 want_refused "the clusters have no column 'energy_kev'" cluster frames.csv --filter 'energy_kev>1'
 want_refused 'nowhere/m.txt' cluster frames.csv --write-mask nowhere/m.txt
 grep -q 'hot pixels' err && fail "a mask that was not written is told: $(cat err)"

@@ -109,6 +109,13 @@ for how in "quad 0" "quad 1" "row 0" "row 1"; do
 done
 run cluster four.tpx3 -q --chip-column -o chips.csv
 python3 chips.py row 0 || fail "'$last': chips"
+for chip in -1 2; do
+    run cluster four.tpx3 -q --chip-column --filter "chip=$chip" -o some.csv
+    want 0
+    awk -F, -v k=$chip 'NR == 1 {for (i = 1; i <= NF; i++) if ($i == "chip") c = i} NR == 1 || $c == k' chips.csv >wanted.csv
+    [ "$(wc -l <some.csv)" -gt 1 ] || fail "no clusters of chip $chip"
+    cmp wanted.csv some.csv || fail "'$last': other clusters"
+done
 run cluster four.tpx3 -q --layout quad --chip-column -o chips.h5
 want 0
 want_refused 'needs the feature box' cluster four.tpx3 --chip-column --features size

@@ -123,7 +123,7 @@ def told(json_file, name, *window):
     rows, before, out, lost, t = truth(name, *window)
     got = json.load(open(json_file))["inputs"][0]
     wanted = dict(triggers=len(t["edges"]), triggers_lost=lost, clusters_before=before[0], pixels_before=before[1],
-                  clusters_not_accepted=out, tdc_invalid=t["invalid"], clusters=len(rows), late=0, resets=0)
+                  clusters_not_accepted=out, clustered=sum(r[4] for r in rows), tdc_invalid=t["invalid"], clusters=len(rows), late=0, resets=0)
     wrong = {k: (got[k], v) for k, v in wanted.items() if got[k] != v}
     return wrong or True
 
@@ -163,6 +163,23 @@ for name in plain rollover late old; do
     check "shots('$name.h5', '$name', 5e3, 80e3)"
     check "told('$name.out', '$name', 5e3, 80e3)"
 done
+# Cuts on shots: rows of the whole table; their shots have them and no others.
+run cluster late.tpx3 -q --trigger tdc1-rise --filter 'shot>=20,since_trigger_ns<40000,size>=2' -o some.h5 --json
+want 0
+cat >cuts.py <<'P'
+import csv, h5py, json
+rows = [r for r in csv.DictReader(open("late.csv")) if int(r["shot"]) >= 20 and float(r["since_trigger_ns"]) < 40000 and int(r["size"]) >= 2]
+f, told = h5py.File("some.h5"), json.load(open("out"))["inputs"][0]
+c, s = f["clusters"], f["shots"]
+assert [int(r["first_time"]) for r in rows] == list(c["first_time"]) and 0 < len(rows) < 2000, "rows"
+assert told["clustered"] == sum(int(r["size"]) for r in rows) and told["clusters"] == len(rows), "pixels"
+assert told["filtered"] == sum(1 for _ in open("late.csv")) - 1 - len(rows), "left out"
+for k, first, n in zip(s["shot"], s["first"], s["clusters"]):
+    assert list(c["shot"][first:first + n]) == [k] * n, k
+assert sum(s["clusters"]) == len(rows) and len(s["shot"]) == 200
+print(True)
+P
+[ "$(python3 cuts.py)" = True ] || fail "'$last': cuts on shots"
 run cluster plain.tpx3 -q --trigger tdc1-rise --accept 0:30us --disorder all -o all.csv
 want 0
 check "same('all.csv', 'plain', 0, 30e3)"
