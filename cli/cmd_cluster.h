@@ -41,8 +41,10 @@ typedef struct slc_cluster_input {
     slc_flow_pixel_choice choice;
     bool read; /* it was opened and read, as far as a signal let it */
     bool is_stream;
-    bool cut;   /* a signal ended its reading, and its clusters are good as far as it was read */
-    bool whole; /* its last piece was read */
+    bool has_rows;        /* of clusters, */
+    uint64_t rows_before; /* and so many of other inputs are before them */
+    bool cut;             /* a signal ended its reading, and its clusters are good as far as it was read */
+    bool whole;           /* its last piece was read */
 } slc_cluster_input;
 
 /* The clusters as they are written: the library's columns after two that say where a row is from. */
@@ -64,10 +66,11 @@ enum { SLC_CLUSTER_COLUMNS = SLC_PIXEL_CLUSTER_COLUMNS + 9 };
 typedef struct slc_cluster_shots {
     slc_flow_pixel_shots shots;
     uint32_t *input;
+    uint64_t *first;         /* of its clusters among those of all inputs */
     double *event_time_zero; /* with --nexus, both */
     uint64_t *event_index;
 } slc_cluster_shots;
-enum { SLC_CLUSTER_SHOT_COLUMNS = 8 };
+enum { SLC_CLUSTER_SHOT_COLUMNS = 9 };
 
 typedef struct slc_cluster_job {
     slc_cluster_options *options;
@@ -99,7 +102,7 @@ typedef struct slc_cluster_job {
     uint64_t written;      /* rows of all inputs */
     uint64_t checksum;
     slc_cluster_shots shots, shot_rows; /* memory of `input`; what is written: that, and the flow's columns */
-    slc_column shot_columns[SLC_CLUSTER_SHOT_COLUMNS], own_shot_columns[3];
+    slc_column shot_columns[SLC_CLUSTER_SHOT_COLUMNS], own_shot_columns[SLC_CLUSTER_SHOT_COLUMNS];
     slc_schema shot_schema; /* without columns: no group of them is written */
     slc_column columns[SLC_CLUSTER_COLUMNS], text_columns[SLC_CLUSTER_COLUMNS], place_columns[7];
     slc_schema schema, text_schema, place; /* columns of HDF5; of text; those that say where a row is from,

@@ -96,6 +96,10 @@ static bool write_rows(slc_cluster_job *job, const slc_flow_item *item)
     if (!place_rows(job, item, &rows)) {
         return false;
     }
+    if (!job->done[item->input].has_rows) {
+        job->done[item->input].has_rows = true;
+        job->done[item->input].rows_before = job->written;
+    }
     job->written += rows.clusters.head.size;
     if (job->results != NULL) {
         slc_io_group groups[2] = {{"clusters", &job->schema, &rows, SLC_IO_ROWS_ANY}};

@@ -83,6 +83,11 @@ void slc_cluster_shots_columns(slc_cluster_job *job)
     job->shot_columns[0] = (slc_column){"input", "index", offsetof(slc_cluster_shots, input), SLC_TYPE_U32};
     memcpy(job->shot_columns + 1, slc_flow_pixel_shots_schema.columns,
            slc_flow_pixel_shots_schema.n_columns * sizeof *job->shot_columns);
+    for (size_t i = 1; i < 1 + slc_flow_pixel_shots_schema.n_columns; i++) {
+        if (job->shot_columns[i].member == offsetof(slc_flow_pixel_shots, first)) {
+            job->shot_columns[i].member = offsetof(slc_cluster_shots, first);
+        }
+    }
     job->shot_schema = (slc_schema){"shots", job->shot_columns, 1 + slc_flow_pixel_shots_schema.n_columns};
 }
 
@@ -109,6 +114,7 @@ bool slc_cluster_shots_group(slc_cluster_job *job, const slc_flow_item *item, sl
     }
     for (size_t i = 0; i < n && is_triggered; i++) {
         job->shots.input[i] = item->input + 1;
+        job->shots.first[i] = result->shots.first[i] + job->done[item->input].rows_before;
     }
     job->shot_rows = job->shots;
     job->shot_rows.shots = result->shots;

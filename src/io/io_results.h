@@ -18,7 +18,8 @@ typedef struct slc_io_results_group {
     size_t n_all;        /* columns that the caller's schema has */
     slc_io_rows rows_of; /* an event */
     uint64_t rows, events;
-    void *own; /* the form's; given back by its `end` */
+    uint64_t before; /* rows in the files of a series before this one */
+    void *own;       /* the form's; given back by its `end` */
 } slc_io_results_group;
 
 typedef struct slc_io_results_form slc_io_results_form;

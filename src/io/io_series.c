@@ -9,6 +9,7 @@
 
 #include <sluice/io_pet.h>
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -118,8 +119,14 @@ static slc_status introduce(slc_io_results *r, slc_error *error)
     if (r->form->integer == NULL) {
         return SLC_OK;
     }
-    const slc_status status = r->form->integer(r, "file", s->number, error);
-    return status == SLC_OK ? r->form->integer(r, "first_event", (int64_t)s->first_event, error) : status;
+    slc_status status = r->form->integer(r, "file", s->number, error);
+    status = status == SLC_OK ? r->form->integer(r, "first_event", (int64_t)s->first_event, error) : status;
+    for (size_t i = 0; i < r->n_groups && s->number > 0 && status == SLC_OK; i++) {
+        char name[80];
+        (void)snprintf(name, sizeof name, "%.64s_before", r->groups[i].name);
+        status = r->form->integer(r, name, (int64_t)r->groups[i].before, error);
+    }
+    return status;
 }
 
 slc_status slc_io_series_open(slc_io_results *r, const slc_io_results_config *config, const char *path,
@@ -181,6 +188,7 @@ static slc_status complete(slc_io_results *r, slc_error *error)
         slc_io_results_group *g = &r->groups[i];
         events = g->events > events ? g->events : events;
         g->own = NULL;
+        g->before += g->rows;
         g->rows = g->events = 0;
     }
     r->series->first_event += events;

@@ -188,6 +188,43 @@ cmp all.csv pipe.csv || fail "a pipe differs"
 run cluster plain.tpx3 late.tpx3 -q --trigger tdc1-rise -o both.h5
 want 0
 check "list(__import__('h5py').File('both.h5')['shots/input']).count(2) == 200"
+# Each file's shots fit its clusters, by the recipe of the howto: of several inputs, and of a series, in whose files no shot is
+# lost and none is wrong.
+cat >recipe.py <<'E'
+import glob, h5py, numpy
+def of_shots(name):
+    """(input, shot) to times since it, and how many clusters there are in all files."""
+    f = h5py.File(name)
+    shots, tof, base = f["shots"], f["clusters/since_trigger_ns"], f.attrs.get("clusters_before", 0)
+    first, n = shots["first"][:].astype(int) - base, shots["clusters"][:]
+    for k in range(len(n)):
+        rows = slice(max(first[k], 0), max(first[k] + n[k], 0))
+        key = shots["input"][k], shots["shot"][k]
+        assert all(f["clusters/shot"][rows] == key[1]) and all(f["clusters/input"][rows] == key[0]), (name, key)
+        yield key, list(tof[rows]), min(first[k] + n[k], 0) - min(first[k], 0)
+def whole(name):
+    f = h5py.File(name)
+    return [(i, s) for i, s in zip(f["clusters/input"][:], f["clusters/shot"][:]) if s >= 0]
+one = [key for key, tof, before in of_shots("two.h5") for _ in tof]
+assert one == whole("two.h5") and any(i == 2 for i, _ in one), "two inputs"
+names = ["rot.h5", *sorted(glob.glob("rot.0*.h5"))]
+assert len(names) > 2, names
+ahead = 0
+for name in names:
+    assert ("clusters_before" in h5py.File(name).attrs) == (name != "rot.h5")
+    ahead += sum(before for _, _, before in of_shots(name))   # of its shots, in files before
+here = [key for name in names for key, tof, _ in of_shots(name) for _ in tof]
+every = [key for name in names for key in whole(name)]
+assert every == one and len(here) + ahead == len(every), (len(here), ahead, len(every))
+print(True)
+E
+run cluster wrap.tpx3 late.tpx3 -q --trigger tdc1-rise -o two.h5
+want 0
+for k in 0 1 2 3 4 5; do # pieces, and a file for each: a pipe is read as it comes
+    tail -c +$((k * 200000 + 1)) wrap.tpx3 | head -c $((k < 5 ? 200000 : 100000000))
+    sleep 0.05
+done | "$sluice" cluster - late.tpx3 -q --trigger tdc1-rise -o rot.h5 --rotate-size 128k 2>err || fail "a series: $(cat err)"
+[ "$(python3 recipe.py 2>&1)" = True ] || fail "'$last': $(python3 recipe.py 2>&1 | tail -1)"
 run cluster plain.tpx3 -q --trigger tdc1-rise -o one.arrow
 want 0
 

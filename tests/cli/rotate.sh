@@ -19,12 +19,14 @@ for i, part in enumerate(parts):
     for name in whole.attrs:
         if name not in own and (name not in last or part is parts[-1]):
             assert part.attrs[name] == whole.attrs[name], name
-    assert set(part.attrs) - own <= set(whole.attrs), list(part.attrs)
+    assert set(part.attrs) - own - {g + "_before" for g in whole if i > 0} <= set(whole.attrs), list(part.attrs)
     assert set(part) == set(whole)
 assert parts[-1].attrs["files"] == len(parts)
 for group in whole:
-    first = 0
+    first = rows = 0
     for part in parts:
+        assert part.attrs.get(group + "_before", 0) == rows, (group, rows)
+        rows += max([0, *(len(part[group][name]) for name in part[group] if name != "event_offset")])
         assert part.attrs["first_event"] == first, (group, first)
         first += len(part[group]["event_offset"]) - 1
         for name in whole[group].attrs:
