@@ -83,8 +83,7 @@ SLC_API bool slc_report_pet_rows_doubt(const slc_pet_calibrate *calibrate, size_
  * window, and the energies that there are. False: there is nothing to tell. */
 SLC_API bool slc_report_pet_energies_doubt(const float *energy_kev, size_t n, double low_kev, double high_kev,
                                            uint64_t inside, char text[SLC_REPORT_PET_DOUBT]);
-/* The same of frames, by those that were kept; and, without gains, if half of the energies are below 100 or
- * above 1000: units of the electronics, for which keV stand. */
+/* The same of frames, by those that were kept. */
 SLC_API bool slc_report_pet_frames_doubt(const slc_io_pet_seen *seen, const slc_pet_tables *tables,
                                          const slc_pet_convert_config *config,
                                          const slc_pet_convert_counts *counts,

@@ -149,7 +149,12 @@ def test_geometry(run, tmp_path):
     with pytest.raises(AttributeError, match="geometry="):
         _ = plain.places
     digis = plain.digis
-    positions(tmp_path / "cpefast.bin", dict(zip(digis.module.tolist(), digis.raw_id.tolist())))
+    cables = np.frombuffer(open(payloads["cabling"], "rb").read()[24 : 24 + 8 * 57600], [("id", "<u4"), ("module", "<u2"), ("more", "<u2")])
+    cables = cables[cables["id"] != 0]
+    positions(tmp_path / "cpefast.bin", dict(zip(cables["module"].tolist(), cables["id"].tolist())))
+    with pytest.raises(sluice.UsageError, match="one of them is of another detector"), pytest.warns(UserWarning):
+        positions(tmp_path / "other.bin", {})
+        _ = sluice.cms.open(path, **payloads, geometry=tmp_path / "other.bin")
     with pytest.warns(UserWarning, match=r"cpefast.bin: a dump of CMS's positions, .* 1856 modules"):
         (batch,), totals = read(path, payloads, geometry=tmp_path / "cpefast.bin")
     expected = told(path, {**payloads, "geometry": tmp_path / "cpefast.bin"})["checksum"]

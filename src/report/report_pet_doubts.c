@@ -13,12 +13,10 @@
 #include <stdlib.h>
 
 enum {
-    EACH = 100,         /* frames of a module, unit or place, before one that is missing is told */
-    IN_ROW = 1000,      /* counts of a row of crystals */
-    SEPARATE = 3,       /* places of a map for each crystal across */
-    SHARE = 100,        /* a window that keeps less than one of so many is told */
-    LEAST_MEDIAN = 100, /* keV; half of a scanner's singles have been scattered, few have less than this */
-    MOST_MEDIAN = 1000
+    EACH = 100,    /* frames of a module, unit or place, before one that is missing is told */
+    IN_ROW = 1000, /* counts of a row of crystals */
+    SEPARATE = 3,  /* places of a map for each crystal across */
+    SHARE = 100    /* a window that keeps less than one of so many is told */
 };
 
 /* ---- modules, units, places -------------------------------------------------------------------- */
@@ -260,16 +258,13 @@ bool slc_report_pet_frames_doubt(const slc_io_pet_seen *seen, const slc_pet_tabl
                                  const slc_pet_convert_config *config, const slc_pet_convert_counts *c,
                                  char text[SLC_REPORT_PET_DOUBT])
 {
-    slc_report_pet_energies energies = {0};
+    slc_report_pet_energies energies;
     const uint64_t all = c->singles + c->below + c->above;
-    const bool little = is_little(c->singles, all), gains = tables->gain != NULL;
-    if (little || (!gains && all > 0)) {
+    const bool little = is_little(c->singles, all);
+    if (little) {
         (void)slc_report_pet_seen_energies(seen, tables, &energies, NULL);
+        tell_energies(&energies, config->low_kev, config->high_kev, c->singles, all, tables->gain != NULL,
+                      text);
     }
-    const bool strange = !gains && energies.n > 0 &&
-                         (energies.median_kev < LEAST_MEDIAN || energies.median_kev > MOST_MEDIAN);
-    if (little || strange) {
-        tell_energies(&energies, config->low_kev, config->high_kev, c->singles, all, gains, text);
-    }
-    return little || strange;
+    return little;
 }
