@@ -149,7 +149,7 @@ def test_geometry(run, tmp_path):
     with pytest.raises(AttributeError, match="geometry="):
         _ = plain.places
     digis = plain.digis
-    cables = np.frombuffer(open(payloads["cabling"], "rb").read()[24 : 24 + 8 * 57600], [("id", "<u4"), ("module", "<u2"), ("more", "<u2")])
+    cables = np.fromfile(payloads["cabling"], [("id", "<u4"), ("module", "<u2"), ("more", "<u2")], count=57600, offset=24)
     cables = cables[cables["id"] != 0]
     positions(tmp_path / "cpefast.bin", dict(zip(cables["module"].tolist(), cables["id"].tolist())))
     with pytest.raises(sluice.UsageError, match="one of them is of another detector"), pytest.warns(UserWarning):
