@@ -319,5 +319,5 @@ done
 wrong 2 velo a.mdf --part auto <<<"sluice velo: --part auto: no launcher says which part this is (SLURM_PROCID and SLURM_NTASKS, SLURM_ARRAY_TASK_ID and _COUNT, OMPI_COMM_WORLD_RANK and _SIZE, PMI_RANK and PMI_SIZE); see sluice velo --help"
 wrong 2 velo - --part 0/2 <<<"sluice velo: standard input has no parts: a part is of files; see sluice velo --help"
 wrong 1 velo a.mdf nothing.mdf --part 0/2 <<<"sluice velo: nothing.mdf: No such file or directory: parts are cut by the sizes of all inputs"
-wrong 1 cluster stream.csv --part 0/2 <<<"sluice cluster: stream.csv: has no frames, and cannot be cut: give as many inputs as there are parts"
+wrong 2 cluster stream.csv --part 0/2 <<<"sluice cluster: stream.csv: has no frames, and cannot be cut: give as many inputs as there are parts; see sluice cluster --help"
 passed
