@@ -231,6 +231,13 @@ slc_status slc_cluster_choose(void *context, const slc_io_pixels_info *about, sl
         job->told = true;
         return slc_fail(error, SLC_ERR_USAGE, "told");
     }
+    if (job->is_live && done->is_stream && done->choice.disorder < 0) {
+        slc_cli_say(
+            "cluster",
+            "%s: without --disorder pixels of a %s stream wait for its end to be sorted, and nothing is "
+            "written before: --disorder 200ms, say, writes as they come",
+            path_of(job, done), about->format);
+    }
     *choice = done->choice;
     return SLC_OK;
 }
@@ -268,6 +275,8 @@ static void tell_nothing(slc_cluster_job *job, const slc_cluster_input *done)
                     "%s: no pixel has a calibration or an energy by it: is --calibration of other chips?",
                     path);
     } else {
+        /* What is left out for want of a trigger is told with the other notes. */
+        job->failed = job->failed || (!live && job->setup.accepting && done->totals.triggers == 0);
         job->useful = true;
         return;
     }

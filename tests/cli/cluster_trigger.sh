@@ -239,6 +239,8 @@ grep -q 'triggers came again in the stream of another chip' err || fail "repeate
 grep -q 'clusters were left out by --accept' err || fail "accept: $(cat err)"
 run cluster plain.tpx3 -q --trigger tdc2-rise
 grep -q 'no trigger tdc2-rise came; there are 300 tdc1-rise, 300 tdc1-fall, 0 tdc2-rise, 0 tdc2-fall' err || fail "none: $(cat err)"
+run cluster plain.tpx3 -q --trigger tdc2-rise --accept 0:30us -o nothing.csv
+want 1
 run info plain.tpx3
 grep -q 'tdc1 rise *300' out || fail "info: $(cat out)"
 
