@@ -251,7 +251,7 @@ int slc_label_files_of(const slc_cli_call *call, slc_label_files *files)
             return slc_cli_wrong(COMMAND, "--output: {name} is an input's name, and standard input has none");
         }
     }
-    if (status == SLC_CLI_GO_ON && slc_label_is_pattern(options->output)) {
+    if (status == SLC_CLI_GO_ON && files->n > 0 && slc_label_is_pattern(options->output)) {
         status = name_outputs(options, files);
     }
     return status;
