@@ -102,9 +102,9 @@ typedef struct slc_volume_config {
                          not, up to 16 terms with commas or && between; NULL: all; not kept after _open ... */
     uint32_t largest; /* ... and of these so many with most voxels, of equal ones the first; 0: all; not of a
                          stream */
-    bool inverse; /* components of the background: of voxels below the threshold, of 6 neighbours where
-                     connectivity is 18 or 26, and of 26 where it is 6, so that none crosses one of the
-                     foreground; not `equal` */
+    bool inverse;     /* components of the background: of voxels below the threshold, of 6 neighbours where
+                         connectivity is 18 or 26, and of 26 where it is 6, so that none crosses one of the
+                         foreground; not `equal` */
 } slc_volume_config;
 
 /* 26-connected, threshold 1, no features, one thread, no border joined, all components kept. */
@@ -193,8 +193,8 @@ SLC_API uint64_t slc_volume_stream_filtered(const slc_volume_stream *stream);
  * instruction set are those of `config`, and all else is that of `rule`; `within` has the sides of the
  * volume. Hysteresis and holes are those of the volume: holes are background of 6 neighbours, or of 26 where
  * the foreground has 6, without a voxel in the first or last column, row or slice (where that is not joined);
- * max_hole_area counts voxels; `inverse` is not looked at. Local thresholds are those of each slice. Memory, with hysteresis or holes, is
- * that of a labeller. SLC_ERR_USAGE for `equal`; else as slc_image_mask_make. */
+ * max_hole_area counts voxels; `inverse` is not looked at. Local thresholds are those of each slice. Memory,
+ * with hysteresis or holes, is that of a labeller. SLC_ERR_USAGE for `equal`; else as slc_image_mask_make. */
 SLC_API slc_status slc_volume_mask_make(const slc_volume_config *config, const slc_image_mask_config *rule,
                                         const slc_volume *volume, const slc_volume *within, void *mask,
                                         ptrdiff_t stride, ptrdiff_t slice_stride, slc_error *error);
