@@ -151,16 +151,19 @@ bool slc_label_is_missed(const slc_label_options *options, const slc_image *imag
         options->inverse || options->labels || image->type != SLC_IMAGE_F32 || image->pixels == NULL) {
         return false;
     }
-    const size_t size = slc_image_row_bytes(image->type, image->width);
+    bool any = false;
     for (size_t y = 0; y < image->height; y++) {
         const char *row = (const char *)image->pixels + (ptrdiff_t)y * image->stride;
-        for (size_t i = 0; i < size; i++) {
-            if (row[i] != 0) {
-                return true;
+        for (size_t x = 0; x < image->width; x++) {
+            float value;
+            memcpy(&value, row + x * sizeof value, sizeof value);
+            if (value >= 1.0f) { /* there were components, which were left out */
+                return false;
             }
+            any = any || value < 0.0f || value > 0.0f;
         }
     }
-    return false;
+    return any;
 }
 
 /* ---- the mask that is read --------------------------------------------------------------------- */

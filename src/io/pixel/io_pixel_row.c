@@ -182,12 +182,8 @@ static bool is_charge_unit(const uint8_t *begin, const uint8_t *end)
 static bool is_number_word(const char *text)
 {
     static const char *const words[] = {"id", "number", "no", "nr", "num", "index"};
-    for (size_t i = 0; i < sizeof words / sizeof *words; i++) {
-        if (strcmp(words[i], text) == 0) {
-            return true;
-        }
-    }
-    return false;
+    const uint8_t *begin = (const uint8_t *)text;
+    return is_one_of(words, sizeof words / sizeof *words, begin, begin + strlen(text));
 }
 
 static slc_io_pixel_role role_of_name(const uint8_t *begin, const uint8_t *end)
