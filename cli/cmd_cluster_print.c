@@ -86,6 +86,22 @@ static void note_unread(const slc_cluster_job *job, int i)
                 (with & SLC_PIXEL_CHARGE) == 0 ? "; there are no charges, the mass is the size" : "");
 }
 
+/* What text leaves open. */
+static void note_text(const slc_cluster_job *job, int i)
+{
+    const slc_io_pixels_counts *counts = &job->done[i].counts;
+    if (counts->unended > 0) {
+        slc_cli_say("cluster", "%s: the last line has no end: its last number may lack digits",
+                    job->inputs[i]);
+    }
+    if (counts->assumed_lines > 0) {
+        slc_cli_say("cluster",
+                    "%s: nothing ends a frame: each is taken to have %" PRIu64 " lines, as many as columns; "
+                    "--size says others",
+                    job->inputs[i], counts->assumed_lines);
+    }
+}
+
 void slc_cluster_print_notes(const slc_cluster_job *job)
 {
     for (int i = job->first; i < job->end; i++) {
@@ -100,6 +116,7 @@ void slc_cluster_print_notes(const slc_cluster_job *job)
                         job->inputs[i], done->counts.damaged, done->counts.damaged_offset,
                         done->counts.damaged_reason);
         }
+        note_text(job, i);
         note(job, i, done->counts.skipped, "bytes were passed over where a chunk should begin");
         note(job, i, done->counts.untimed,
              "pixels have no time of arrival, as the chip counted events (packets 0xa), and were left out");
@@ -155,6 +172,7 @@ static const slc_cli_field behind[] = {
     {"empty", DONE(counts.empty)},
     {"rounded", DONE(counts.rounded)},
     {"unread", DONE(counts.unread)},
+    {"unended", DONE(counts.unended)},
     {"chunks", DONE(counts.chunks)},
     {"heartbeats", DONE(counts.heartbeats)},
     {"tdc", DONE(counts.tdc)},

@@ -118,6 +118,13 @@ bool slc_info_pixels(const char *path, const slc_io_format_row *format, slc_cli_
     if (counts.unread > 0) {
         slc_cli_say("info", "%s: columns that are not read: %s", path, counts.unread_names);
     }
+    if (counts.unended > 0) {
+        slc_cli_say("info", "%s: the last line has no end: its last number may lack digits", path);
+    }
+    if (counts.assumed_lines > 0) {
+        slc_cli_say("info", "%s: nothing ends a frame: each is taken to have %llu lines, as many as columns",
+                    path, (unsigned long long)counts.assumed_lines);
+    }
     if (counts.damaged > 0) {
         slc_cli_say("info", "%s: byte %llu: %s; %llu damaged", path,
                     (unsigned long long)counts.damaged_offset, counts.damaged_reason,

@@ -315,7 +315,11 @@ static void test_what_is_no_list(void **state)
     const char *const none =
         "a: byte 0: line 1: names no columns of pixels: x and y, or Matrix Index, separated "
         "by commas, semicolons or tabs, must be among them";
-    assert_not_opened("1,2\n", 4, SLC_ERR_FORMAT, none);
+    assert_not_opened(
+        "1,2\n", 4, SLC_ERR_FORMAT,
+        "a: byte 0: line 1: names no columns of pixels: x and y, or Matrix Index, separated by "
+        "commas, semicolons or tabs, must be among them; a dense frame has 8 numbers or more in a "
+        "line, whole and from 0 on");
     assert_not_opened("x\n", 2, SLC_ERR_FORMAT, none);
     assert_not_opened("x y\n1 2\n", 8, SLC_ERR_FORMAT, none);
     assert_not_opened("PAR1", 4, SLC_ERR_UNSUPPORTED,

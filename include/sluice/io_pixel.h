@@ -130,11 +130,14 @@ typedef struct slc_io_pixels_counts {
     uint64_t edges[4];    /* tpx3: TDC packets of slc_io_pixels_edge, from TDC1_RISE on */
     uint64_t no_edges;    /* TDC packets that are none of them, or whose time is invalid; left out */
     uint64_t masked,
-        uncalibrated;     /* pixels of the mask, left out; whose energy is not known and taken as 0 */
-    uint64_t uncorrected; /* pixels for whose ToT the timewalk has no delay; their time is as it was */
-    uint64_t skipped;     /* tpx3: bytes passed over where a chunk should begin */
-    uint64_t rounded;     /* times with fractions that are no whole ticks */
-    uint64_t empty;       /* CSV: charges that are empty or NaN; they are read as 0 */
+        uncalibrated;       /* pixels of the mask, left out; whose energy is not known and taken as 0 */
+    uint64_t uncorrected;   /* pixels for whose ToT the timewalk has no delay; their time is as it was */
+    uint64_t skipped;       /* tpx3: bytes passed over where a chunk should begin */
+    uint64_t rounded;       /* times with fractions that are no whole ticks */
+    uint64_t empty;         /* CSV: charges that are empty or NaN; they are read as 0 */
+    uint64_t unended;       /* text: 1 if its last line has no end, so that its last number may lack digits */
+    uint64_t assumed_lines; /* matrix, several frames: nothing tells how many lines one has, so many as
+                               columns are taken; else 0 */
     uint64_t unread; /* CSV, NPY records, t3pa: columns that are not read, as their names are not known */
     char unread_names[128];   /* or another one was first; with commas between, as many as fit */
     uint64_t damaged;         /* packets or lines that were left out */

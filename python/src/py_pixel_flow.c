@@ -34,6 +34,15 @@ static void tell_reading(const pixel_setup *s, const char *path, core_lines *lin
         core_tell(lines, "%s: %" PRIu64 " damaged, left out; the first at byte %" PRIu64 ": %s", path,
                   c->damaged, c->damaged_offset, c->damaged_reason);
     }
+    if (c->unended > 0) {
+        core_tell(lines, "%s: the last line has no end: its last number may lack digits", path);
+    }
+    if (c->assumed_lines > 0) {
+        core_tell(lines,
+                  "%s: nothing ends a frame: each is taken to have %" PRIu64 " lines, as many as columns; "
+                  "shape says others",
+                  path, c->assumed_lines);
+    }
     note(lines, path, c->skipped, "bytes were passed over where a chunk should begin");
     note(lines, path, c->untimed,
          "pixels have no time of arrival, as the chip counted events (packets 0xa), and were left out");

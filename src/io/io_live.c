@@ -239,6 +239,23 @@ static void begin_to_end(slc_io_live *live)
     }
 }
 
+bool slc_io_live_turn_away(slc_io_live *live, const char *begins)
+{
+    if (live->kind == CLIENT) {
+        return false;
+    }
+    live->begin = live->end = live->cut = 0;
+    if (live->kind == LISTENER && live->file >= 0) {
+        drop(&live->file);
+        live->at_border = true;
+        live->left = 0;
+    }
+    tell(live, "%s no words of a Timepix readout, and was %s: it began with%s",
+         live->kind == LISTENER ? "a connection brought" : "a datagram had",
+         live->kind == LISTENER ? "closed" : "left out", begins);
+    return true;
+}
+
 static bool passes(int wrong)
 {
     return wrong == EAGAIN || wrong == EWOULDBLOCK || wrong == EINTR || wrong == ENOMEM || wrong == ENOBUFS ||

@@ -33,6 +33,9 @@ void slc_io_live_close(slc_io_live *live); /* NULL is allowed */
  * deadline. After the end of a connection the next is waited for only with `goes_on`, else it is 0 again. */
 ssize_t slc_io_live_read(slc_io_live *live, uint8_t *to, size_t size, double deadline, bool goes_on,
                          bool *over);
+/* A peer that sends what is not ours: a listener closes its connection, and waits for the next; of datagrams
+ * this one is left out. False: of who has connected there is no other. `begins` is for who is told. */
+bool slc_io_live_turn_away(slc_io_live *live, const char *begins);
 slc_io_live_counts slc_io_live_count(slc_io_live *live);
 
 #endif

@@ -291,6 +291,17 @@ void slc_io_stream_skip(slc_io_stream *stream, size_t size)
     }
 }
 
+bool slc_io_stream_turn_away(slc_io_stream *stream, const char *begins, size_t *skipped)
+{
+    if (!slc_io_live_turn_away(stream->live, begins)) {
+        return false;
+    }
+    *skipped = stream->end - stream->begin;
+    slc_io_stream_skip(stream, *skipped);
+    stream->at_border = true; /* it need not be told: there was nothing before */
+    return true;
+}
+
 void slc_io_stream_place(slc_io_stream *stream)
 {
     struct stat about;

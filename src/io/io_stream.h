@@ -63,6 +63,9 @@ slc_status slc_io_stream_wait(slc_io_stream *stream, size_t want, double deadlin
                               size_t *visible, slc_error *error);
 /* Consumes bytes that have been seen. */
 void slc_io_stream_skip(slc_io_stream *stream, size_t size);
+/* Of the network: what is at hand is not ours, nor is who sent it (slc_io_live_turn_away). False: there is
+ * nobody else, and nothing is consumed. Else *skipped bytes are. */
+bool slc_io_stream_turn_away(slc_io_stream *stream, const char *begins, size_t *skipped);
 /* Reads a regular file by place from here on: stream->placed, and the two calls below are allowed. Nothing
  * happens to other inputs. */
 void slc_io_stream_place(slc_io_stream *stream);

@@ -446,7 +446,7 @@ grep -q '^sluice cluster: ruin.csv: ' err || fail "it said: $(cat err)"
 want_no_file d2.csv d2.csv.*
 run cluster frames.csv --json
 equal "all that is told" "$(key out "' '.join(o['inputs'][0])")" "input format stream frames pixels clustered clusters tick_seconds \
-time_window_ticks disorder_ticks bytes damaged skipped empty rounded unread chunks heartbeats tdc other untimed outside late outliers resets closed_early filtered other_chips masked uncalibrated uncorrected tdc1_rise tdc1_fall tdc2_rise tdc2_fall tdc_invalid cut connections datagrams broken_bytes dropped seconds"
+time_window_ticks disorder_ticks bytes damaged skipped empty rounded unread unended chunks heartbeats tdc other untimed outside late outliers resets closed_early filtered other_chips masked uncalibrated uncorrected tdc1_rise tdc1_fall tdc2_rise tdc2_fall tdc_invalid cut connections datagrams broken_bytes dropped seconds"
 
 # ---- refused --------------------------------------------------------------------------------------------------------
 wrong() { # LINE ARGS...

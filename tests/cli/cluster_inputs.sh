@@ -122,6 +122,25 @@ grep -q "1 damaged.*line 50: the frame ends, and has fewer lines than others" er
 sed '3s/^[0-9]*/-1/; 5s/$/ 7/' dense.txt >wrong.txt
 run cluster wrong.txt --size 32x20 -q -o c.csv
 grep -q "2 damaged, left out; the first at byte .*: line 3: a number that is no whole one" err || fail "said: $(cat err)"
+# What text leaves open is told: whether a last number is whole, and where a frame ends.
+python3 -c 'print("\n".join(" ".join("9" if x == y % 8 else "0" for x in range(8)) for y in range(16)))' >tall.txt
+run cluster tall.txt -q -o c.csv
+want 0
+want_err <<'E'
+sluice cluster: tall.txt: nothing ends a frame: each is taken to have 8 lines, as many as columns; --size says others
+E
+head -n 8 tall.txt >square.txt
+run cluster square.txt -q -o c.csv
+want_silent
+for file in tall.txt ns.csv; do
+    head -c -1 $file >unended
+    run cluster unended --size 8x16 -q -o c.csv --json
+    want 0
+    grep -qx "sluice cluster: unended: the last line has no end: its last number may lack digits" err || fail "'$last' said $(cat err)"
+    equal "$file" "$(key out "o['inputs'][0]['unended']")" 1
+done
+sed 's/9/9.5/g' square.txt >fractions.txt
+want_refused "a dense frame has 8 numbers or more in a line, whole and from 0 on" cluster fractions.txt
 run info dense.txt
 grep -q matrix out || fail "info: $(cat out err)"
 echo "$compared comparisons"

@@ -243,13 +243,49 @@ wait $talker
 equal "endless" "$(key out "o['partial']")" False
 
 # ---- what does not go --------------------------------------------------------------------------------------------------------
-receive tcp-listen://127.0.0.1:0
-python3 - "$address" <<'P'
+stranger() { # HOW ADDRESS: what no readout sends
+    python3 - "$@" <<'P'
 import socket, sys
-host, port = sys.argv[1].rsplit(":", 1)
-socket.create_connection((host, int(port))).sendall(b"x,y,tot,toa\n1,2,3,4\n")
+how, (host, port) = sys.argv[1], sys.argv[2].rsplit(":", 1)
+s = socket.socket(socket.AF_INET, socket.SOCK_DGRAM if how == "udp" else socket.SOCK_STREAM)
+s.connect((host, int(port)))
+s.send(b"GET / HTTP/1.1\r\n\r\n")
+if how == "tcp":
+    s.settimeout(30)
+    try:
+        assert s.recv(1) == b"", "it is not closed"
+    except ConnectionResetError:
+        pass
 P
-finish none
+}
+for how in tcp udp; do
+    receive $([ $how = tcp ] && echo tcp-listen || echo udp)://127.0.0.1:0 -o l.csv --json
+    stranger $how "$address" || fail "'$last': a stranger"
+    waits "no words of a Timepix readout, and was"
+    stranger $how "$address" || fail "'$last': a stranger"
+    waits "no words of a Timepix readout, and was" 2
+    python3 send.py "$address" $([ $how = tcp ] && echo stream || echo udp) one.tpx3
+    if [ $how = tcp ]; then waits "a connection has ended"; fi
+    finish TERM
+    want 0
+    cmp -s l.csv one.csv || [ $how = udp ] || fail "'$last': other clusters than of the file"
+    [ "$(key out "o['inputs'][0]['damaged']")" -ge 2 ] || fail "'$last': $(cat out)"
+    grep -q "it began with 47 45 54 20 2f" err || fail "'$last' said $(cat err)"
+done
+receive tcp-listen://127.0.0.1:0
+stranger tcp "$address" || fail "'$last': a stranger"
+finish TERM
+[ $status -ne 0 ] || fail "'$last': nothing but a stranger, and it is well"
+grep -q "no pixel could be read, and 1 were damaged; the first at byte 0: no words of a Timepix readout" err || fail "'$last' said $(cat err)"
+coproc foreign { python3 -c '
+import socket
+s = socket.socket()
+s.bind(("127.0.0.1", 0))
+s.listen()
+print(s.getsockname()[1], flush=True)
+s.accept()[0].sendall(b"x,y,tot,toa\n1,2,3,4\n")'; }
+read -r port <&"${foreign[0]}"
+run cluster "tcp://127.0.0.1:$port" -o n.csv
 want 1
 grep -q "byte 0: no words of a Timepix readout: they begin with 78 2c 79 2c" err || fail "'$last' said $(cat err)"
 refused() { # REASON ARGS...

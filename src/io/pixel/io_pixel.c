@@ -96,35 +96,52 @@ static bool are_bare_words(const uint8_t *bytes)
     return !is_text && ((type >= 4 && type <= 7) || type == 0xa || type == 0xb);
 }
 
-/* Over the network raw words come, and nothing else. Where nobody waits any more before the first of them,
- * it is Timepix3 without any. */
+/* The format whose first bytes they are, or NULL. */
+static const slc_io_pixels_format *live_format_of(const uint8_t *bytes, bool *is_bare)
+{
+    *is_bare = false;
+    if (slc_io_pixels_tpx4.probe(bytes, SLC_IO_PIXELS_FIRST)) {
+        return &slc_io_pixels_tpx4;
+    }
+    *is_bare = !slc_io_pixels_tpx3.probe(bytes, SLC_IO_PIXELS_FIRST);
+    return !*is_bare || are_bare_words(bytes) ? &slc_io_pixels_tpx3 : NULL;
+}
+
+/* Over the network raw words come, and nothing else: a stranger's connection or datagram before them is left
+ * out. Where nobody waits any more before the first of them, it is Timepix3 without any. */
 static slc_status find_live(slc_io_pixels *file, slc_error *error)
 {
     const uint8_t *bytes;
-    size_t visible = 0;
-    slc_status status = SLC_OK;
-    while (status == SLC_OK && visible == 0 && !file->stream.at_end) {
-        status = slc_io_stream_peek(&file->stream, SLC_IO_PIXELS_FIRST, &bytes, &visible, error);
-    }
-    if (status != SLC_OK) {
-        return status;
-    }
-    if (visible > 0) {
-        file->format = slc_io_pixels_tpx4.probe(bytes, SLC_IO_PIXELS_FIRST)   ? &slc_io_pixels_tpx4
-                       : slc_io_pixels_tpx3.probe(bytes, SLC_IO_PIXELS_FIRST) ? &slc_io_pixels_tpx3
-                                                                              : NULL;
-        file->is_bare = file->format == NULL && are_bare_words(bytes);
-    }
-    if (visible == 0 || file->is_bare) {
-        file->format = &slc_io_pixels_tpx3;
-    }
+    size_t visible = 0, skipped;
     char hex[3 * 12 + 1];
-    return file->format != NULL
-               ? file->format->open(file, error)
-               : slc_io_pixels_fail(file, error, SLC_ERR_FORMAT, 0,
-                                    "no words of a Timepix readout: they begin with%s; other lists of pixels "
-                                    "go through standard input",
-                                    slc_io_hex(bytes, visible, 8, hex));
+    file->format = NULL;
+    while (file->format == NULL) {
+        const slc_status status = slc_io_stream_peek(&file->stream, SLC_IO_PIXELS_FIRST, &bytes, &visible,
+                                                     error);
+        if (status != SLC_OK) {
+            return status;
+        }
+        if (visible == 0) {
+            file->format = file->stream.at_end ? &slc_io_pixels_tpx3 : NULL;
+            continue;
+        }
+        file->format = live_format_of(bytes, &file->is_bare);
+        if (file->format != NULL) {
+            break;
+        }
+        const uint64_t place = file->stream.offset;
+        (void)slc_io_hex(bytes, visible, SLC_IO_PIXELS_FIRST, hex);
+        if (!slc_io_stream_turn_away(&file->stream, hex, &skipped)) {
+            return slc_io_pixels_fail(file, error, SLC_ERR_FORMAT, 0,
+                                      "no words of a Timepix readout: they begin with%s; other lists of "
+                                      "pixels go through standard input",
+                                      hex);
+        }
+        slc_io_pixels_damage(file, place, "no words of a Timepix readout");
+        file->counts.skipped += skipped;
+    }
+    file->is_bare = file->is_bare && visible > 0;
+    return file->format->open(file, error);
 }
 
 bool slc_io_pixels_passes_border(slc_io_pixels *file, size_t left, size_t visible)

@@ -21,6 +21,7 @@ typedef struct matrix_state {
     uint64_t line;
     uint32_t row;  /* the next of the frame */
     int64_t next;  /* number of the frame */
+    bool assumed;  /* whether nothing tells the height */
     bool is_whole; /* a frame waits that is read */
     slc_pixels frame;
 } matrix_state;
@@ -182,6 +183,8 @@ static slc_status read_frame(slc_io_pixels *file, slc_error *error)
             slc_io_stream_skip(&file->stream, size);
             break;
         }
+        file->counts.unended += ends ? 0 : 1;
+        file->counts.assumed_lines = state->assumed && state->next > 0 ? state->height : 0;
         status = blank ? SLC_OK : take_row(file, line, size, error);
         if (status != SLC_OK) {
             return status;
@@ -327,6 +330,7 @@ static slc_status open_matrix(slc_io_pixels *file, slc_error *error)
     }
     const uint32_t lines = count_lines(bytes, visible, at);
     state->width = (uint32_t)n;
+    state->assumed = file->options.height == 0 && lines == 0;
     state->height = file->options.height > 0 ? file->options.height : lines > 0 ? lines : (uint32_t)n;
     file->info = (slc_io_pixels_info){.format = "matrix",
                                       .with = SLC_PIXEL_CHARGE,

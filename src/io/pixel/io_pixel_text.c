@@ -90,6 +90,7 @@ static slc_status next_row(slc_io_pixels *file, slc_io_pixel_row *row, slc_error
         if (why == NULL) {
             file->counts.empty += row->no_charge ? 1 : 0;
             file->counts.rounded += row->is_rounded ? 1 : 0;
+            file->counts.unended += ends ? 0 : 1;
             return SLC_OK;
         }
         file->bad_rows++;
@@ -134,6 +135,19 @@ static bool probe(const uint8_t *bytes, size_t size)
     return true;
 }
 
+static bool is_numbers(const uint8_t *line, size_t size)
+{
+    static const char used[] = "0123456789.+-eE,; \t\r\n";
+    size_t digits = 0;
+    for (size_t i = 0; i < size; i++) {
+        if (memchr(used, line[i], sizeof used - 1) == NULL) {
+            return false;
+        }
+        digits += line[i] >= '0' && line[i] <= '9';
+    }
+    return digits > 0;
+}
+
 /* Finds and consumes the line that names the columns. Lines before it may be empty or begin with #. */
 static slc_status read_header(slc_io_pixels *file, slc_error *error)
 {
@@ -156,8 +170,11 @@ static slc_status read_header(slc_io_pixels *file, slc_error *error)
             return slc_io_pixels_fail(
                 file, error, SLC_ERR_FORMAT, file->stream.offset,
                 "line %llu: names no columns of pixels: x and y, or Matrix Index, separated by commas, "
-                "semicolons or tabs, must be among them",
-                (unsigned long long)state->line + 1);
+                "semicolons or tabs, must be among them%s",
+                (unsigned long long)state->line + 1,
+                status == SLC_OK && is_numbers(line, size)
+                    ? "; a dense frame has 8 numbers or more in a line, whole and from 0 on"
+                    : "");
         }
         if (good) {
             slc_io_pixel_tell_unread(&state->layout, line, size, &file->counts);

@@ -24,8 +24,8 @@ enum { TIME_BITS = SLC_TPX3_TIME_BITS };
  * and none earlier, one that is up to 5 s later, as in a stream of few pixels. All others must be confirmed
  * by those after them, within 1.7 s of each other. Times of garbage, which are anything, thus move it
  * little. */
-#define NEAR  ((int64_t)1 << (TIME_BITS - 7))
-#define LATER ((int64_t)3 << (TIME_BITS - 4))
+#define NEAR  SLC_TPX3_NEAR
+#define LATER SLC_TPX3_LATER
 #define CLOSE ((int64_t)1 << (TIME_BITS - 4))
 
 enum {
@@ -328,8 +328,9 @@ static void take_other(slc_io_pixels *file, uint64_t packet, uint64_t place)
         file->counts.heartbeats++;
     } else if (type == 6) {
         file->counts.tdc++;
-        const slc_tpx3_epoch epoch = {state->has_time, state->suspicion > 0, state->time};
+        slc_tpx3_epoch epoch = {state->has_time, state->suspicion > 0, state->time};
         slc_tpx3_take_edge(file, &state->edges, &epoch, packet);
+        state->time = epoch.ticks;
     } else if (type == COUNTING) {
         file->counts.untimed++;
         state->guarded = true; /* what is read out of step may look like them, packet after packet */

@@ -36,10 +36,32 @@ static bool keep(slc_io_pixels *file, slc_io_pixels_trigger edge)
     return true;
 }
 
+/* What was read of its time, as the nearest to the edge before if nothing has moved the epoch since. */
+static int64_t time_of(const slc_tpx3_edges *edges, const slc_tpx3_epoch *epoch, uint64_t ticks)
+{
+    const bool by_edge = edges->any && (!epoch->is_known || epoch->ticks == edges->epoch);
+    const int64_t near = by_edge ? edges->time : epoch->is_known ? epoch->ticks : (int64_t)ticks;
+    return (int64_t)((uint64_t)near + (uint64_t)slc_tpx3_from(near, ticks));
+}
+
+/* Edges go on over a pause without pixels and heartbeats, and take the epoch with them: where two in a row
+ * came soon after the one before each, so that one whose time is damaged takes it nowhere. */
+static void carry(slc_tpx3_edges *edges, slc_tpx3_epoch *epoch, int64_t time)
+{
+    const int64_t step = (int64_t)((uint64_t)time - (uint64_t)edges->time);
+    const bool regular = edges->any && step > -SLC_TPX3_NEAR && step < SLC_TPX3_LATER;
+    if (regular && edges->regular && epoch->is_known && time - epoch->ticks >= SLC_TPX3_LATER) {
+        epoch->ticks = time;
+    }
+    edges->regular = regular;
+    edges->any = true;
+    edges->time = time;
+    edges->epoch = epoch->ticks;
+}
+
 /* Its clock of 3.125 ns begins anew after 107 s, with old firmware after 26.8 s as the pixels': so it is
  * taken modulo the latter. Twelfths of the clock are sixths of a tick. */
-void slc_tpx3_take_edge(slc_io_pixels *file, slc_tpx3_edges *edges, const slc_tpx3_epoch *epoch,
-                        uint64_t packet)
+void slc_tpx3_take_edge(slc_io_pixels *file, slc_tpx3_edges *edges, slc_tpx3_epoch *epoch, uint64_t packet)
 {
     const slc_io_pixels_edge edge = edge_of(packet);
     const uint64_t fine = packet >> 5 & 15, ticks = 2 * (packet >> 9 & 0x7ffffffff);
@@ -48,16 +70,11 @@ void slc_tpx3_take_edge(slc_io_pixels *file, slc_tpx3_edges *edges, const slc_tp
         return;
     }
     file->counts.edges[edge - SLC_IO_PIXELS_TDC1_RISE]++;
-    if (edge != file->wanted) {
-        return;
+    const int64_t time = time_of(edges, epoch, ticks);
+    carry(edges, epoch, time);
+    if (edge == file->wanted) {
+        const slc_io_pixels_trigger trigger = {.time = (int64_t)(6 * (uint64_t)time + fine - 1),
+                                               .counter = (uint16_t)(packet >> 44 & 0xfff)};
+        edges->is_short = !keep(file, trigger);
     }
-    const bool by_edge = edges->any && (!epoch->is_known || epoch->ticks == edges->epoch);
-    const int64_t near = by_edge ? edges->time : epoch->is_known ? epoch->ticks : (int64_t)ticks;
-    const int64_t time = (int64_t)((uint64_t)near + (uint64_t)slc_tpx3_from(near, ticks));
-    const slc_io_pixels_trigger trigger = {.time = (int64_t)(6 * (uint64_t)time + fine - 1),
-                                           .counter = (uint16_t)(packet >> 44 & 0xfff)};
-    edges->any = true;
-    edges->time = time;
-    edges->epoch = epoch->ticks;
-    edges->is_short = !keep(file, trigger);
 }
