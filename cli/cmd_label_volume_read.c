@@ -1,26 +1,57 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Of `sluice label --volume`: slices, from files and folders. */
+#define _DEFAULT_SOURCE /* madvise */
 #include "cmd_label_files.h"
 #include "cmd_label_volume.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 
-/* Memory for `bytes`, of which those that are in use are kept. */
-static bool grow(slc_label_stack *stack, size_t bytes)
+enum { LARGE_PAGE = 1 << 21, SMALL = 1 << 16 };
+
+/* Memory for `bytes`, of which the first `used` are kept; in large pages, which are filled and read many
+ * times as fast, where the system has them. They must be asked for before memory is touched, and realloc()
+ * would move what was. */
+static bool grow(slc_label_stack *stack, size_t used, size_t bytes)
 {
     if (bytes <= stack->capacity) {
         return true;
     }
     const size_t doubled = stack->capacity < SIZE_MAX / 2 ? 2 * stack->capacity : bytes;
-    const size_t capacity = doubled > bytes ? doubled : bytes;
-    char *voxels = realloc(stack->voxels, capacity);
-    if (voxels != NULL) {
-        stack->voxels = voxels;
-        stack->capacity = capacity;
+    const size_t wanted = doubled > bytes ? doubled : bytes, page = wanted < LARGE_PAGE ? SMALL : LARGE_PAGE;
+    if (wanted > SIZE_MAX - page) {
+        return false;
     }
-    return voxels != NULL;
+    const size_t capacity = (wanted + page - 1) / page * page;
+    char *voxels = aligned_alloc(page, capacity);
+    if (voxels == NULL) {
+        return false;
+    }
+#if defined(MADV_HUGEPAGE)
+    if (page == LARGE_PAGE) {
+        (void)madvise(voxels, capacity, MADV_HUGEPAGE);
+    }
+#endif
+    if (used > 0) {
+        memcpy(voxels, stack->voxels, used);
+    }
+    free(stack->voxels);
+    stack->voxels = voxels;
+    stack->capacity = capacity;
+    return true;
+}
+
+/* Room for as much as the file is large, which most of them need. Where there is none it is asked for piece
+ * by piece. */
+static void expect(slc_label_stack *stack, const char *path)
+{
+    struct stat about;
+    if (stack->volume.depth == 0 && stat(path, &about) == 0 && S_ISREG(about.st_mode) && about.st_size > 0) {
+        (void)grow(stack, 0, (size_t)about.st_size);
+    }
 }
 
 /* The first slice says what the others are to be. */
@@ -48,7 +79,7 @@ static bool take_slice(slc_label_stack *stack, const char *path, const slc_image
 {
     slc_volume *volume = &stack->volume;
     const size_t row = (size_t)volume->stride, slice = row * image->height, used = slice * volume->depth;
-    if (used > SIZE_MAX - slice || !grow(stack, used + slice)) {
+    if (used > SIZE_MAX - slice || !grow(stack, used, used + slice)) {
         slc_cli_say("label", "%s: no memory for %zu slices of %zux%zu", path, volume->depth + 1, image->width,
                     image->height);
         return false;
@@ -97,6 +128,9 @@ static bool read_file(slc_label_volume_job *job, const char *path, slc_label_sta
     config.labels = equal;
     slc_status status = slc_io_images_open(path, &config, &images, error);
     bool good = status == SLC_OK;
+    if (good && take_it == NULL) {
+        expect(stack, path);
+    }
     while (good && (status = slc_io_images_next(images, &image, error)) == SLC_OK) {
         if (stack->volume.depth == 0) {
             stack->pixel = slc_io_images_pixel(images);
