@@ -76,7 +76,7 @@ const slc_cli_option slc_label_option_rows[] = {
     {"labels", 0, FLAG(O, labels), NULL,
      "the images are label images: features of each label, nothing is labelled"},
     {"intensity", 0, INPUT(O, intensity), "FILE",
-     "with --labels: an image of the grey values, with a page for each page"},
+     "with --labels, --volume: an image of grey values, a page for each page"},
     {"equal", 0, FLAG(O, equal), NULL, "of volumes: components of voxels of one value that is not 0"},
     {"periodic", 0, TEXT(O, periodic), "AXES",
      "of volumes: axes whose first and last voxels are neighbours: x,y,z or some"},

@@ -127,6 +127,9 @@ int slc_label_volume(const slc_cli_call *call);
  * exit status after a complaint. */
 int slc_label_check_measures(slc_label_job *job);
 
+/* What --intensity goes with. SLC_CLI_GO_ON, or the exit status after a complaint. */
+int slc_label_check_intensity(const slc_label_options *options, int n_inputs);
+
 /* What is foreground, for the JSON object. */
 void slc_label_put_rule(slc_cli_tree *tree, const slc_label_job *job);
 

@@ -28,18 +28,19 @@ static int check_labels(const slc_label_options *options)
 }
 
 /* Where grey values come from. */
-static int check_intensity(const slc_label_job *job, const slc_label_options *options)
+int slc_label_check_intensity(const slc_label_options *options, int n_inputs)
 {
     const bool chosen = slc_cli_word(COMMAND, "features") != NULL;
-    if (options->intensity != NULL && !options->labels) {
+    if (options->intensity != NULL && !options->labels && !options->volume) {
         return slc_cli_wrong(COMMAND, "--intensity needs --labels: the values of an image that is labelled "
                                       "are its own");
     }
     if (options->intensity != NULL && options->stats == NULL) {
         return slc_cli_wrong(COMMAND, "--intensity needs --stats, where its values go");
     }
-    if (options->intensity != NULL && job->n_inputs > 1) {
-        return slc_cli_wrong(COMMAND, "--intensity goes with one label image, not with %d", job->n_inputs);
+    if (options->intensity != NULL && n_inputs > 1) {
+        return slc_cli_wrong(COMMAND, "--intensity goes with one %s, not with %d",
+                             options->volume ? "volume" : "label image", n_inputs);
     }
     if (options->intensity != NULL && chosen && options->filter == NULL && (options->features & greys) == 0) {
         return slc_cli_wrong(COMMAND, "--intensity is for the features grey and spread, which are not in "
@@ -74,7 +75,7 @@ int slc_label_check_measures(slc_label_job *job)
     const slc_label_options *options = job->options;
     const bool all = options->features == SLC_IMAGE_MEASURES;
     int status = options->labels ? check_labels(options) : SLC_CLI_GO_ON;
-    status = status == SLC_CLI_GO_ON ? check_intensity(job, options) : status;
+    status = status == SLC_CLI_GO_ON ? slc_label_check_intensity(options, job->n_inputs) : status;
     status = status == SLC_CLI_GO_ON ? check_stream(options) : status;
     job->features = options->features;
     if (all && options->stream) {

@@ -272,13 +272,27 @@ static bool stream_volume(slc_label_volume_job *job)
     return good;
 }
 
+static bool check_intensity(const slc_label_volume_job *job)
+{
+    const slc_volume *v = &job->stack.volume, *grey = &job->grey.volume;
+    const char *path = job->label->options->intensity;
+    const bool good = path == NULL ||
+                      (grey->width == v->width && grey->height == v->height && grey->depth == v->depth);
+    if (!good) {
+        slc_cli_say("label", "%s: %zux%zux%zu voxels, and %s has %zux%zux%zu", path, grey->width,
+                    grey->height, grey->depth, path_of(job), v->width, v->height, v->depth);
+    }
+    return good;
+}
+
 static bool do_volume(slc_label_volume_job *job)
 {
     slc_label_job *label = job->label;
     slc_volume foreground;
     slc_volume_components found = {.volume = NULL};
     slc_volume_labels out = {.labels = NULL, .components = label->stats != NULL ? &found : NULL};
-    if (!slc_label_volume_read(job, path_of(job), &job->stack, NULL, job->config.equal)) {
+    if (!slc_label_volume_read(job, path_of(job), &job->stack, NULL, job->config.equal) ||
+        !check_intensity(job)) {
         return false;
     }
     tell_threshold(job);
@@ -286,7 +300,8 @@ static bool do_volume(slc_label_volume_job *job)
     if (!choose_threshold(job) || !make_mask(job, &foreground)) {
         return false;
     }
-    const slc_status status = slc_volume_run(job->labeller, &foreground, &out, &label->error);
+    const slc_volume *grey = label->options->intensity != NULL ? &job->grey.volume : &job->stack.volume;
+    const slc_status status = slc_volume_run_grey(job->labeller, &foreground, grey, &out, &label->error);
     double seconds = slc_clock_seconds() - began;
     slc_column columns[SLC_VOLUME_COLUMNS];
     const slc_schema own = slc_volume_components_schema(job->config.features, columns);
@@ -334,6 +349,7 @@ static bool print_tree(const slc_label_volume_job *job)
         slc_cli_put(&tree, "filter", label->options->filter != NULL ? label->options->filter : "");
         slc_cli_put(&tree, "largest", label->options->largest);
     }
+    slc_cli_put(&tree, "intensity", label->options->intensity != NULL ? label->options->intensity : "");
     slc_cli_put_bool(&tree, "stream", label->options->stream);
     slc_cli_put(&tree, "warnings", label->warnings);
     if (label->options->stats != NULL) {
@@ -399,10 +415,12 @@ static bool print(const slc_label_volume_job *job)
 
 /* ---- the run ----------------------------------------------------------------------------------- */
 
-static bool read_within(slc_label_volume_job *job)
+/* Volumes beside the one that is labelled. */
+static bool read_others(slc_label_volume_job *job)
 {
-    const char *path = job->label->options->mask;
-    return path == NULL || slc_label_volume_read(job, path, &job->within, NULL, false);
+    const char *mask = job->label->options->mask, *grey = job->label->options->intensity;
+    return (mask == NULL || slc_label_volume_read(job, mask, &job->within, NULL, false)) &&
+           (grey == NULL || slc_label_volume_read(job, grey, &job->grey, NULL, false));
 }
 
 static int run(slc_label_volume_job *job)
@@ -415,7 +433,7 @@ static int run(slc_label_volume_job *job)
     }
     slc_cli_end_with_signals(label->inputs, label->n_inputs);
     slc_cli_catch_signals();
-    bool good = read_within(job) && slc_label_open_outputs(label);
+    bool good = read_others(job) && slc_label_open_outputs(label);
     if (good && label->image_writer != NULL) {
         slc_io_image_writer_slices(label->image_writer);
     }
@@ -453,6 +471,7 @@ int slc_label_volume(const slc_cli_call *call)
     slc_volume_close(job.labeller);
     free(job.stack.voxels);
     free(job.within.voxels);
+    free(job.grey.voxels);
     free(job.mask);
     free(job.labels);
     slc_label_end(label);

@@ -7,7 +7,7 @@
 
 #include "cmd_label.h"
 
-enum { SLC_LABEL_VOLUME_PHYSICAL = 4 }; /* a volume and lengths */
+enum { SLC_LABEL_VOLUME_PHYSICAL = 7 }; /* a volume and lengths */
 /* The components as they are written: the library's columns after three that say where a row is from. */
 typedef struct slc_label_volume_rows {
     slc_volume_components columns;
@@ -38,10 +38,10 @@ typedef struct slc_label_volume_job {
     slc_column columns[SLC_LABEL_VOLUME_COLUMNS], place_columns[SLC_LABEL_VOLUME_COLUMNS];
     size_t n_places; /* in place_columns: what a row has beside the library's columns */
     slc_label_volume_rows rows;
-    slc_label_stack stack, within; /* the volume at work; --mask */
-    unsigned char *mask;           /* its foreground as bits, where a threshold does not say it */
-    double threshold;              /* of the volume at work */
-    uint32_t *labels;              /* of some of its slices */
+    slc_label_stack stack, within, grey; /* the volume at work; --mask; --intensity */
+    unsigned char *mask;                 /* its foreground as bits, where a threshold does not say it */
+    double threshold;                    /* of the volume at work */
+    uint32_t *labels;                    /* of some of its slices */
     uint64_t checksum_factor;
 } slc_label_volume_job;
 

@@ -16,7 +16,7 @@
 static int check_words(const slc_label_options *options, int n_inputs)
 {
     static const char *const others[] = {"preview", "device", "device-memory", "algorithm",
-                                         "part",    "labels", "intensity",     "split"};
+                                         "part",    "labels", "split"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         if (slc_cli_word(COMMAND, others[i]) != NULL) {
             return slc_cli_wrong(COMMAND, "--volume does not go with --%s", others[i]);
@@ -31,6 +31,7 @@ static int check_words(const slc_label_options *options, int n_inputs)
     word = options->output != NULL                                                 ? "--output"
            : options->threads != 1                                                 ? "--threads"
            : options->largest > 0                                                  ? "--largest"
+           : options->intensity != NULL                                            ? "--intensity"
            : options->threshold != NULL && strcmp(options->threshold, "otsu") == 0 ? "--threshold otsu"
                                                                                    : NULL;
     if (options->stream && word != NULL) {
@@ -50,7 +51,17 @@ static int check_words(const slc_label_options *options, int n_inputs)
     if (options->stats == NULL && slc_cli_word(COMMAND, "features") != NULL) {
         return slc_cli_wrong(COMMAND, "--features needs --stats, where they go");
     }
-    return slc_cli_results_check(COMMAND, "stats", false, options->stats, &options->results);
+    const int status = slc_label_check_intensity(options, n_inputs);
+    return status == SLC_CLI_GO_ON
+               ? slc_cli_results_check(COMMAND, "stats", false, options->stats, &options->results)
+               : status;
+}
+
+/* Streams see no voxels but those that they take, and numbers of 64 bits are no grey values. */
+static uint32_t choose_all(const slc_label_options *options)
+{
+    const bool own = options->equal && options->intensity == NULL;
+    return options->stream || own ? SLC_VOLUME_ALL : SLC_VOLUME_MEASURES;
 }
 
 /* Features have the names that they have of images; `area` is the volume. */
@@ -59,9 +70,10 @@ static int choose_features(const slc_label_options *options, uint32_t *features)
     static const uint32_t of[][2] = {
         {SLC_IMAGE_AREA, SLC_VOLUME_SIZE},     {SLC_IMAGE_BOX, SLC_VOLUME_BOX},
         {SLC_IMAGE_FIRST, SLC_VOLUME_FIRST},   {SLC_IMAGE_SUMS, SLC_VOLUME_SUMS},
-        {SLC_IMAGE_SECOND, SLC_VOLUME_SECOND}, {SLC_IMAGE_CENTROID, SLC_VOLUME_CENTROID}};
+        {SLC_IMAGE_SECOND, SLC_VOLUME_SECOND}, {SLC_IMAGE_CENTROID, SLC_VOLUME_CENTROID},
+        {SLC_IMAGE_GREY, SLC_VOLUME_GREY},     {SLC_IMAGE_SPREAD, SLC_VOLUME_SPREAD}};
     uint32_t left = options->features == SLC_IMAGE_MEASURES ? 0 : options->features;
-    *features = options->features == SLC_IMAGE_MEASURES ? SLC_VOLUME_ALL : 0;
+    *features = options->features == SLC_IMAGE_MEASURES ? choose_all(options) : 0;
     for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
         *features |= (left & of[i][0]) != 0 ? of[i][1] : 0;
         left &= ~of[i][0];
@@ -70,9 +82,16 @@ static int choose_features(const slc_label_options *options, uint32_t *features)
         if ((left & flag) != 0) {
             return slc_cli_wrong(COMMAND,
                                  "--volume has no feature '%s': area (the volume), box, first, sums, second, "
-                                 "centroid, all",
+                                 "centroid, grey, spread, all",
                                  slc_image_feature_name(flag));
         }
+    }
+    if (options->stream && (*features & ~(uint32_t)SLC_VOLUME_ALL) != 0) {
+        return slc_cli_wrong(COMMAND, "--volume --stream has no feature '%s'",
+                             (*features & SLC_VOLUME_GREY) != 0 ? "grey" : "spread");
+    }
+    if (options->intensity != NULL && slc_cli_word(COMMAND, "features") == NULL) {
+        *features |= SLC_VOLUME_GREY | SLC_VOLUME_SPREAD;
     }
     return SLC_CLI_GO_ON;
 }
@@ -148,6 +167,9 @@ static const struct {
     {"x", offsetof(slc_volume_components, x), "x_um", "um"},
     {"y", offsetof(slc_volume_components, y), "y_um", "um"},
     {"z", offsetof(slc_volume_components, z), "z_um", "um"},
+    {"weighted_x", offsetof(slc_volume_components, weighted_x), "weighted_x_um", "um"},
+    {"weighted_y", offsetof(slc_volume_components, weighted_y), "weighted_y_um", "um"},
+    {"weighted_z", offsetof(slc_volume_components, weighted_z), "weighted_z_um", "um"},
 };
 
 /* Places, then the features, or what is made of them. */
@@ -185,7 +207,7 @@ bool slc_label_volume_sizes(const slc_label_volume_job *job, const char *path,
     const bool told = label->pixel_x_um > 0;
     const double x = told ? label->pixel_x_um : own->x_um, y = told ? label->pixel_y_um : own->y_um;
     const double z = told ? label->pixel_z_um : own->z_um;
-    const double factors[SLC_LABEL_VOLUME_PHYSICAL] = {x * y * z, x, y, z};
+    const double factors[SLC_LABEL_VOLUME_PHYSICAL] = {x * y * z, x, y, z, x, y, z};
     if (label->options->pixel_size == NULL || rows->columns.head.size == 0) {
         return true;
     }

@@ -348,7 +348,8 @@ static void features_are_right(void **state)
     (void)state;
     slc_column columns[SLC_VOLUME_COLUMNS];
     const slc_schema schema = slc_volume_components_schema(SLC_VOLUME_ALL, columns);
-    assert_int_equal(schema.n_columns, SLC_VOLUME_COLUMNS);
+    slc_column all[SLC_VOLUME_COLUMNS];
+    assert_int_equal(slc_volume_components_schema(SLC_VOLUME_MEASURES, all).n_columns, SLC_VOLUME_COLUMNS);
     uint64_t seed = 3;
     for (int i = 0; i < 100; i++) {
         const uint32_t connectivity = connectivities[i % 3];
@@ -464,7 +465,7 @@ static void configurations_are_checked(void **state)
     config.threshold = NAN;
     expect_refusal(&config, "threshold");
     slc_volume_config_default(&config);
-    config.features = SLC_VOLUME_ALL + 1;
+    config.features = SLC_VOLUME_MEASURES + 1;
     expect_refusal(&config, "features");
     slc_volume_config_default(&config);
     config.exec.device = "cuda";

@@ -35,22 +35,29 @@ typedef struct slc_volume {
 /* ---- features ---------------------------------------------------------------------------------- */
 
 enum {
-    SLC_VOLUME_SIZE = 1 << 0,     /* volume */
-    SLC_VOLUME_BOX = 1 << 1,      /* x_min, y_min, z_min, x_max, y_max, z_max */
-    SLC_VOLUME_FIRST = 1 << 2,    /* first_x, first_y, first_z */
-    SLC_VOLUME_SUMS = 1 << 3,     /* sum_x, sum_y, sum_z: first moments */
-    SLC_VOLUME_SECOND = 1 << 4,   /* sum_xx, sum_xy, sum_xz, sum_yy, sum_yz, sum_zz: second moments */
-    SLC_VOLUME_CENTROID = 1 << 5, /* x, y, z */
-    SLC_VOLUME_ALL = (1 << 6) - 1
+    SLC_VOLUME_SIZE = 1 << 0,      /* volume */
+    SLC_VOLUME_BOX = 1 << 1,       /* x_min, y_min, z_min, x_max, y_max, z_max */
+    SLC_VOLUME_FIRST = 1 << 2,     /* first_x, first_y, first_z */
+    SLC_VOLUME_SUMS = 1 << 3,      /* sum_x, sum_y, sum_z: first moments */
+    SLC_VOLUME_SECOND = 1 << 4,    /* sum_xx, sum_xy, sum_xz, sum_yy, sum_yz, sum_zz: second moments */
+    SLC_VOLUME_CENTROID = 1 << 5,  /* x, y, z */
+    SLC_VOLUME_ALL = (1 << 6) - 1, /* these, which places of voxels alone tell */
+    /* These are of grey values, as of images: image_analyse.h and image_measure.h tell what they are. */
+    SLC_VOLUME_GREY = 1 << 6,          /* mass, weighted_x, weighted_y, weighted_z, grey_min, grey_max */
+    SLC_VOLUME_SPREAD = 1 << 7,        /* grey_mean, grey_std */
+    SLC_VOLUME_MEASURES = (1 << 8) - 1 /* all */
 };
 
-/* The name of a single feature, "volume", "box" …; NULL for anything else. */
+/* The name of a single feature, "volume", "box", … "grey", "spread"; NULL for anything else. */
 SLC_API const char *slc_volume_feature_name(uint32_t feature);
 
 /* One row is one component, one event is one volume. A column that was not asked for is NULL. Sums are about
  * the volume's origin and exact: a volume is refused with SLC_ERR_UNSUPPORTED where they might not fit 64
  * bits (the number of voxels times the largest side, or its square for second moments). The centroid is
- * computed from exact sums, by one formula. */
+ * computed from exact sums, by one formula. Sums of integer grey values are exact and rounded once, of float
+ * ones they are made in raster order in double precision; grey_std is the root of the mean squared distance
+ * from the mean, summed in raster order. A value that is not a number spoils the sums of its component alone,
+ * and is ignored for the extremes; the weighted centroid is not a number where the mass is 0. */
 typedef struct slc_volume_components {
     slc_columns head;
     uint64_t *volume;                                        /* voxels */
@@ -59,11 +66,13 @@ typedef struct slc_volume_components {
     uint64_t *sum_x, *sum_y, *sum_z;
     uint64_t *sum_xx, *sum_xy, *sum_xz, *sum_yy, *sum_yz, *sum_zz;
     double *x, *y, *z; /* centroid */
+    double *mass, *weighted_x, *weighted_y, *weighted_z, *grey_min, *grey_max;
+    double *grey_mean, *grey_std;
 } slc_volume_components;
 
 /* All columns of slc_volume_components, in the order of the struct. */
 SLC_API extern const slc_schema slc_volume_components_all;
-enum { SLC_VOLUME_COLUMNS = 22 };
+enum { SLC_VOLUME_COLUMNS = 30 };
 
 /* The schema of the columns that some features bring, written into an array of the caller's, which must live
  * as long as the schema is used. */
@@ -141,6 +150,13 @@ typedef struct slc_volume_labels {
 SLC_API slc_status slc_volume_run(slc_volume_labeller *labeller, const slc_volume *volume,
                                   slc_volume_labels *out, slc_error *error);
 
+/* The same, with grey values for SLC_VOLUME_GREY and SLC_VOLUME_SPREAD, and for what the filter says of their
+ * columns: `grey` has the volume's sides, and voxels of up to 32 bits, floats or bits, in any layout. With
+ * NULL, and with slc_volume_run, they are the volume's own. They are not looked at where nothing asks for
+ * them. One thread sums them. SLC_ERR_USAGE for others. */
+SLC_API slc_status slc_volume_run_grey(slc_volume_labeller *labeller, const slc_volume *volume,
+                                       const slc_volume *grey, slc_volume_labels *out, slc_error *error);
+
 /* Labels of slices [first, first + n) of the volume that was run last, as that run makes them, of which
  * out->labels was mostly NULL: so that they can go on slice by slice and are never in memory as a whole. Only
  * labels and strides of `out` are used, components are NULL. The volume's voxels are not looked at, they may
@@ -161,8 +177,9 @@ typedef struct slc_volume_stream slc_volume_stream;
 
 /* Of slices that have the width, height and type of `shape`, whose other members are not looked at. The
  * config is that of a labeller, with one thread. `checksum`: NULL, or what _finish sets: H of
- * slc_columns_checksum for an event that has all components of the volume. SLC_ERR_USAGE, SLC_ERR_MEMORY,
- * SLC_ERR_UNSUPPORTED for slices of more than 2^30 voxels. */
+ * slc_columns_checksum for an event that has all components of the volume. SLC_ERR_USAGE (also for features
+ * and filters of grey values, which a stream does not have), SLC_ERR_MEMORY, SLC_ERR_UNSUPPORTED for slices
+ * of more than 2^30 voxels. */
 SLC_API slc_status slc_volume_stream_open(const slc_volume_config *config, const slc_volume *shape,
                                           uint64_t *checksum, slc_volume_stream **stream, slc_error *error);
 /* NULL is allowed. */

@@ -8,11 +8,12 @@ from typing import Any
 from ._core import Components, UsageError
 
 
-def slices(components: Components) -> list[tuple[slice, slice]]:
+def slices(components: Components) -> list[tuple[slice, ...]]:
     if "x_min" not in components:
         raise UsageError("slices() needs the feature 'box'")
-    ends = zip(components.y_min.tolist(), components.y_max.tolist(), components.x_min.tolist(), components.x_max.tolist())
-    return [(slice(top, bottom + 1), slice(left, right + 1)) for top, bottom, left, right in ends]
+    axes = "zyx" if "z_min" in components else "yx"
+    ends = [zip(getattr(components, f"{a}_min").tolist(), getattr(components, f"{a}_max").tolist()) for a in axes]
+    return [tuple(slice(first, last + 1) for first, last in box) for box in zip(*ends)]
 
 
 def central_moments(c: Any) -> tuple[Any, Any, Any]:
@@ -30,6 +31,8 @@ def to_regionprops(components: Components) -> dict[str, Any]:
     import numpy as np
 
     c = components
+    if "z" in c or "volume" in c or "z_min" in c:
+        raise UsageError("to_regionprops() is of images; these are components of a volume")
     made: dict[str, Any] = {}
     counts = np.diff(c.offsets.astype(np.int64))
     if len(counts) != 1:

@@ -220,6 +220,10 @@ def image_components(
     features: Sequence[str] | None = None,
     grey: Image | None = None,
     labels: Literal[False] = False,
+    equal: bool = False,
+    periodic: Sequence[str] | None = (),
+    filter: str | None = None,
+    largest: int = 0,
 ) -> Components: ...
 @overload
 def image_components(
@@ -239,6 +243,10 @@ def image_components(
     features: Sequence[str] | None = None,
     grey: Image | None = None,
     labels: Literal[True],
+    equal: bool = False,
+    periodic: Sequence[str] | None = (),
+    filter: str | None = None,
+    largest: int = 0,
 ) -> tuple[Array, Components]: ...
 def image_measure(labels: Any, grey: Image | None, features: Sequence[str], connectivity: int, /) -> Components: ...
 def image_otsu(image: Image, /) -> float: ...
@@ -287,7 +295,7 @@ def image_run(
 ) -> Reader[PageBatch]: ...
 
 class Components(Columns):
-    def slices(self) -> list[tuple[slice, slice]]: ...
+    def slices(self) -> list[tuple[slice, ...]]: ...
     def to_regionprops(self) -> dict[str, Array]: ...
 
 class Labeller:

@@ -5,7 +5,7 @@
     columns = sluice.image.components(image, features=["area", "centroid"])
 
 Images are 2-D arrays of bool, uint8, uint16, uint32 or float32, or any object with such a buffer. Rows may be any distance apart; the
-pixels of a row must lie one after the other. ``label`` takes volumes, too: 3-D arrays (z, y, x), whose voxels have 6, 18 or 26 (the
+pixels of a row must lie one after the other. ``label`` and ``components`` take volumes, too: 3-D arrays (z, y, x), whose voxels have 6, 18 or 26 (the
 default) neighbours. Nothing beside a row's pixels is ever read. x counts columns, y rows, from 0.
 
 ``Labeller`` keeps what is asked for, and labels stacks of images with several threads; ``RowStream`` takes rows as they come,

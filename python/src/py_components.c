@@ -27,8 +27,8 @@ static PyObject *components_to_regionprops(PyObject *self, PyObject *unused)
 static PyMethodDef components_methods[] = {
     {"slices", components_slices, METH_NOARGS,
      "slices()\n--\n\n"
-     "The box of each component as a pair of slices (rows, columns), so that image[c.slices()[i]] is what is "
-     "in it; as\n"
+     "The box of each component as a pair of slices (rows, columns), of a volume three, so that "
+     "image[c.slices()[i]] is what is in it; as\n"
      "scipy.ndimage.find_objects has them. UsageError without the feature 'box'."},
     {"to_regionprops", components_to_regionprops, METH_NOARGS,
      "to_regionprops()\n--\n\n"

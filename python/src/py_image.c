@@ -91,6 +91,19 @@ PyObject *core_label(core_state *state, const image_setup *setup, core_labeller 
     return result;
 }
 
+/* equal, periodic, filter, largest. */
+static bool volume_wish_take(core_state *state, PyObject *const *values, volume_wish *wish)
+{
+    uint64_t largest = 0;
+    *wish = (volume_wish){.equal = false};
+    const bool good = core_take_bool(values[0], "equal", &wish->equal) &&
+                      core_periodic_take(state, values[1], &wish->periodic) &&
+                      core_filter_take(state, values[2], &wish->filter) &&
+                      core_take_u64(state, values[3], "largest", UINT32_MAX, &largest);
+    wish->largest = (uint32_t)largest;
+    return good;
+}
+
 static PyObject *image_label(PyObject *module, PyObject *const *arguments, Py_ssize_t n,
                              PyObject *names_given)
 {
@@ -109,22 +122,16 @@ static PyObject *image_label(PyObject *module, PyObject *const *arguments, Py_ss
     core_state *state = core_state_of(module);
     PyObject *values[ARGUMENTS];
     image_setup setup;
-    volume_wish wish = {.equal = false};
-    uint64_t largest = 0;
+    volume_wish wish;
     if (!core_arguments("label", arguments, n, names_given, names, ARGUMENTS, 1, values) ||
-        !core_setup_take(state, values + SETUP, &setup) ||
-        !core_take_bool(values[EQUAL], "equal", &wish.equal) ||
-        !core_periodic_take(state, values[PERIODIC], &wish.periodic) ||
-        !core_filter_take(state, values[FILTER], &wish.filter) ||
-        !core_take_u64(state, values[LARGEST], "largest", UINT32_MAX, &largest)) {
+        !core_setup_take(state, values + SETUP, &setup) || !volume_wish_take(state, values + EQUAL, &wish)) {
         return NULL;
     }
     if (values[0] == NULL) {
         PyErr_SetString(PyExc_TypeError, "label() needs an image");
         return NULL;
     }
-    wish.largest = (uint32_t)largest;
-    if (wish.equal || wish.periodic != 0 || wish.filter != NULL || largest > 0) {
+    if (wish.equal || wish.periodic != 0 || wish.filter != NULL || wish.largest > 0) {
         return core_volume_label(state, &setup, &wish, values[0], values + SETUP, values[OUT], values[DTYPE]);
     }
     PyObject *result = core_label(state, &setup, NULL, values[0], values[OUT], values[DTYPE]);
@@ -258,17 +265,31 @@ PyObject *core_components(core_state *state, const image_setup *setup, core_labe
 static PyObject *image_components(PyObject *module, PyObject *const *arguments, Py_ssize_t n,
                                   PyObject *names_given)
 {
-    enum { OUT = SETUP_ARGUMENTS + 1, DTYPE, FEATURES, GREY, LABELS, ARGUMENTS };
-    static const char *const names[ARGUMENTS] = {"image",    SETUP_NAMES, "out",   "dtype",
-                                                 "features", "grey",      "labels"};
+    enum {
+        OUT = SETUP_ARGUMENTS + 1,
+        DTYPE,
+        FEATURES,
+        GREY,
+        LABELS,
+        EQUAL,
+        PERIODIC,
+        FILTER,
+        LARGEST,
+        ARGUMENTS
+    };
+    static const char *const names[ARGUMENTS] = {"image",    SETUP_NAMES, "out",    "dtype",
+                                                 "features", "grey",      "labels", "equal",
+                                                 "periodic", "filter",    "largest"};
     core_state *state = core_state_of(module);
     PyObject *values[ARGUMENTS];
     image_setup setup;
     image_wish wish = {.labels = false};
+    volume_wish volume;
+    uint32_t features = 0;
     if (!core_arguments("components", arguments, n, names_given, names, ARGUMENTS, 1, values) ||
         !core_setup_take(state, values + 1, &setup) ||
-        !core_features_take(state, values[FEATURES], SLC_IMAGE_ALL, &setup.config.features) ||
-        !core_take_bool(values[LABELS], "labels", &wish.labels)) {
+        !core_take_bool(values[LABELS], "labels", &wish.labels) ||
+        !volume_wish_take(state, values + EQUAL, &volume)) {
         return NULL;
     }
     if (values[0] == NULL) {
@@ -279,7 +300,18 @@ static PyObject *image_components(PyObject *module, PyObject *const *arguments, 
     wish.grey = values[GREY];
     wish.out = values[OUT];
     wish.dtype = values[DTYPE];
-    return core_components(state, &setup, NULL, &wish);
+    if (core_is_volume(values[0])) {
+        return core_volume_features_take(state, values[FEATURES], SLC_VOLUME_MEASURES, &features)
+                   ? core_volume_components(state, &setup, &volume, &wish, values + 1, features)
+                   : NULL;
+    }
+    if (volume.equal || volume.periodic != 0 || volume.filter != NULL || volume.largest > 0) {
+        PyErr_SetString(state->usage_error, "equal, periodic, filter and largest are of volumes here");
+        return NULL;
+    }
+    return core_features_take(state, values[FEATURES], SLC_IMAGE_ALL, &setup.config.features)
+               ? core_components(state, &setup, NULL, &wish)
+               : NULL;
 }
 
 /* ---- others -------------------------------------------------------------------------------------- */
@@ -358,7 +390,7 @@ PyMethodDef core_image_functions[] = {
      "threshold=None, "
      "inverse=False, min_area=0, max_area=None, border='any', out=None, dtype=None, threads=1, "
      "algorithm='auto', "
-     "device=None)\n--\n\n"
+     "device=None, equal=False, periodic=(), filter=None, largest=0)\n--\n\n"
      "Components of an image as columns, a row for each, in the order of the labels; with labels=True "
      "(labels, columns).\n\n"
      "features: names among FEATURES, each of which brings columns: area (pixels); box: x_min, y_min, x_max, "
@@ -369,7 +401,11 @@ PyMethodDef core_image_functions[] = {
      "major, minor\n"
      "(pixels); grey: mass, weighted_x, weighted_y, grey_min, grey_max of the image grey, of the same shape "
      "(None: the\n"
-     "image itself). All other arguments and errors are those of label()."},
+     "image itself). A volume, (z, y, x), has area (the column volume), box, first, sums, second and "
+     "centroid, "
+     "also along z, and of the\n"
+     "volume grey: grey with weighted_z, and spread: grey_mean, grey_std. All other arguments and errors are "
+     "those of label()."},
     {"image_otsu", image_otsu, METH_O,
      "image_otsu(image, /)\n--\n\nOtsu's threshold of an image: pixels at or above it are foreground. "
      "UsageError: "

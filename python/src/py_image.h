@@ -74,6 +74,11 @@ size_t core_first_rows(const slc_image *image);
 PyObject *core_label(core_state *state, const image_setup *setup, core_labeller *own, PyObject *image,
                      PyObject *out, PyObject *dtype);
 
+/* What is asked of components. */
+typedef struct image_wish {
+    PyObject *image, *grey, *out, *dtype; /* all but the first may be NULL or None */
+    bool labels;
+} image_wish;
 /* Is it an array of three dimensions? No error is set. */
 bool core_is_volume(PyObject *object);
 /* What is asked of a volume alone. */
@@ -87,17 +92,25 @@ bool core_filter_take(core_state *state, PyObject *value, const char **filter);
 /* (labels, n) of a volume; `values` are what the setup was made of. */
 PyObject *core_volume_label(core_state *state, const image_setup *setup, const volume_wish *wish,
                             PyObject *image, PyObject *const *values, PyObject *out, PyObject *dtype);
+/* Columns of features, or with wish->labels (labels, Columns). */
+PyObject *core_volume_components(core_state *state, const image_setup *setup, const volume_wish *wish,
+                                 const image_wish *image, PyObject *const *values, uint32_t features);
+/* Of names: SLC_VOLUME_SIZE …, among `most`. */
+bool core_volume_features_take(core_state *state, PyObject *value, uint32_t most, uint32_t *features);
+typedef struct volume_found {
+    slc_volume_components components;
+    slc_column columns[SLC_VOLUME_COLUMNS];
+    slc_schema schema;
+} volume_found;
+/* An Owner of an empty collection. */
+PyObject *core_volume_found_new(core_state *state, uint32_t features, volume_found **found);
 /* The voxels of an array (z, y, x), or of a slice (y, x); `view` is to be released. False with an error set.
  */
-bool core_volume_get(core_state *state, PyObject *object, Py_buffer *view, slc_volume *to, bool equal);
+bool core_volume_get(core_state *state, PyObject *object, const char *what, Py_buffer *view, slc_volume *to,
+                     bool equal);
 /* SLC_VOLUME_PERIODIC_X … of a sequence of axes, "x", "y", "z"; NULL or None: none. */
 bool core_periodic_take(core_state *state, PyObject *value, uint32_t *periodic);
 
-/* What is asked of components. */
-typedef struct image_wish {
-    PyObject *image, *grey, *out, *dtype; /* all but the first may be NULL or None */
-    bool labels;
-} image_wish;
 /* Columns of setup->config.features, or with `labels` (labels, Columns). */
 PyObject *core_components(core_state *state, const image_setup *setup, core_labeller *own,
                           const image_wish *wish);

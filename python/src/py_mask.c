@@ -104,7 +104,7 @@ static PyObject *volume_foreground(core_state *state, PyObject *image, PyObject 
 {
     slc_volume volume, within;
     Py_buffer view, within_view;
-    if (!core_volume_get(state, image, &view, &volume, false)) {
+    if (!core_volume_get(state, image, "slices", &view, &volume, false)) {
         return NULL;
     }
     if (no_threshold) {
@@ -113,7 +113,7 @@ static PyObject *volume_foreground(core_state *state, PyObject *image, PyObject 
     PyObject *made = NULL;
     if (mask == Py_None) {
         made = foreground_of_volume(state, rule, &volume, NULL, config);
-    } else if (core_volume_get(state, mask, &within_view, &within, false)) {
+    } else if (core_volume_get(state, mask, "slices", &within_view, &within, false)) {
         made = foreground_of_volume(state, rule, &volume, &within, config);
         PyBuffer_Release(&within_view);
     }

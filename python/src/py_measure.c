@@ -64,7 +64,7 @@ static PyObject *image_measure(PyObject *module, PyObject *arguments)
                                          "features");
         return NULL;
     }
-    if (!core_volume_get(state, labels, &view, &volume, true)) {
+    if (!core_volume_get(state, labels, "slices", &view, &volume, true)) {
         return NULL;
     }
     const slc_image image = {volume.voxels, volume.width, volume.height, volume.stride, volume.type};

@@ -4,7 +4,6 @@
 
 #include <sluice/image_volume.h>
 
-#include <stdlib.h>
 #include <string.h>
 
 typedef struct slices {
@@ -28,31 +27,6 @@ static void slices_free(PyObject *self)
 
 /* ---- what is asked for --------------------------------------------------------------------------- */
 
-/* Features have the names that they have of images; `area` is the volume. */
-static bool take_features(core_state *state, PyObject *value, uint32_t *features)
-{
-    static const uint32_t of[][2] = {
-        {SLC_IMAGE_AREA, SLC_VOLUME_SIZE},     {SLC_IMAGE_BOX, SLC_VOLUME_BOX},
-        {SLC_IMAGE_FIRST, SLC_VOLUME_FIRST},   {SLC_IMAGE_SUMS, SLC_VOLUME_SUMS},
-        {SLC_IMAGE_SECOND, SLC_VOLUME_SECOND}, {SLC_IMAGE_CENTROID, SLC_VOLUME_CENTROID}};
-    uint32_t left = 0;
-    if (!core_features_take(state, value, SLC_IMAGE_ALL, &left)) {
-        return false;
-    }
-    *features = 0;
-    for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
-        *features |= (left & of[i][0]) != 0 ? of[i][1] : 0;
-        left &= ~of[i][0];
-    }
-    if (left != 0) {
-        PyErr_Format(state->usage_error,
-                     "features has '%s'; a volume has 'area' (its column is volume), 'box', 'first', "
-                     "'sums', 'second' and 'centroid'",
-                     slc_image_feature_name(left & (~left + 1)));
-    }
-    return left == 0;
-}
-
 static bool take_config(core_state *state, PyObject *const *values, slices *to)
 {
     slc_volume_config *config = &to->config;
@@ -65,7 +39,7 @@ static bool take_config(core_state *state, PyObject *const *values, slices *to)
         !core_take_double(values[1], "threshold", &config->threshold) ||
         !core_take_bool(values[2], "equal", &config->equal) ||
         !core_periodic_take(state, values[3], &config->periodic) ||
-        !take_features(state, values[4], &config->features) ||
+        !core_volume_features_take(state, values[4], SLC_VOLUME_ALL, &config->features) ||
         !core_take_u64(state, values[5], "min_area", UINT64_MAX, &config->min_volume) ||
         !core_take_u64(state, values[6], "max_area", UINT64_MAX, &config->max_volume) ||
         !core_take_word(state, values[7], "border", borders, &border) ||
@@ -127,19 +101,6 @@ static PyObject *slices_new(PyTypeObject *type, PyObject *arguments, PyObject *n
 
 /* ---- slices -------------------------------------------------------------------------------------- */
 
-typedef struct volume_found {
-    slc_volume_components components;
-    slc_column columns[SLC_VOLUME_COLUMNS];
-    slc_schema schema;
-} volume_found;
-
-static void found_free(void *memory)
-{
-    volume_found *f = memory;
-    slc_columns_clear(&f->schema, &f->components);
-    free(f);
-}
-
 /* Without the interpreter's lock. A volume that ends without a slice has no components. */
 static slc_status feed_all(slices *self, const slc_volume *volume, volume_found *f, slc_error *error)
 {
@@ -184,12 +145,8 @@ static PyObject *feed(slices *self, const slc_volume *volume)
         PyErr_SetString(PyExc_RuntimeError, "another thread is pushing slices into this stream");
         return NULL;
     }
-    volume_found *f = calloc(1, sizeof *f);
-    if (f == NULL) {
-        return PyErr_NoMemory();
-    }
-    f->schema = slc_volume_components_schema(self->config.features, f->columns);
-    PyObject *owner = core_owner_new(state, f, found_free);
+    volume_found *f = NULL;
+    PyObject *owner = core_volume_found_new(state, self->config.features, &f);
     if (owner == NULL) {
         return NULL;
     }
@@ -209,7 +166,7 @@ static PyObject *slices_push(PyObject *self, PyObject *given)
     core_state *state = core_state_of_type(Py_TYPE(self));
     slc_volume volume;
     Py_buffer view;
-    if (!core_volume_get(state, given, &view, &volume, ((slices *)self)->config.equal)) {
+    if (!core_volume_get(state, given, "slices", &view, &volume, ((slices *)self)->config.equal)) {
         return NULL;
     }
     PyObject *made = NULL;

@@ -93,15 +93,16 @@ static bool take_volume(core_state *state, PyObject *object, bool equal, Py_buff
 }
 
 /* As a volume is taken, of its slices one, or several. */
-bool core_volume_get(core_state *state, PyObject *object, Py_buffer *view, slc_volume *to, bool equal)
+bool core_volume_get(core_state *state, PyObject *object, const char *what, Py_buffer *view, slc_volume *to,
+                     bool equal)
 {
     static const char wanted[] = "a slice (y, x) or slices (z, y, x) of bool, uint8, uint16, uint32 or "
                                  "float32 (with equal: of bool or "
                                  "integers), C-contiguous along the rows";
-    if (!core_buffer_get(state, object, "slices", PyBUF_STRIDES | PyBUF_FORMAT, wanted, view)) {
+    if (!core_buffer_get(state, object, what, PyBUF_STRIDES | PyBUF_FORMAT, wanted, view)) {
         return false;
     }
-    return describe(view, "slices", equal, true, wanted, to);
+    return describe(view, what, equal, true, wanted, to);
 }
 
 bool core_periodic_take(core_state *state, PyObject *value, uint32_t *periodic)
@@ -186,16 +187,21 @@ static PyObject *take_labels(core_state *state, PyObject *out, const Py_buffer *
 }
 
 /* The status of labelling, without the interpreter's lock. */
-static slc_status run(const slc_volume_config *config, const slc_volume *volume, slc_volume_labels *out,
-                      slc_error *error)
+static slc_status run(const slc_volume_config *config, const slc_volume *volume, const slc_volume *grey,
+                      slc_volume_labels *out, slc_error *error)
 {
     slc_volume_labeller *labeller = NULL;
     PyThreadState *const thread = PyEval_SaveThread();
     slc_status status = slc_volume_open(config, &labeller, error);
-    status = status == SLC_OK ? slc_volume_run(labeller, volume, out, error) : status;
+    status = status == SLC_OK ? slc_volume_run_grey(labeller, volume, grey, out, error) : status;
     slc_volume_close(labeller);
     PyEval_RestoreThread(thread);
     return status;
+}
+
+static bool is_empty(const slc_volume *volume)
+{
+    return volume->width == 0 || volume->height == 0 || volume->depth == 0;
 }
 
 /* What images have and volumes have not. */
@@ -236,6 +242,55 @@ bool core_filter_take(core_state *state, PyObject *value, const char **filter)
     return true;
 }
 
+/* What the labeller is told of the volume in `view`. */
+static bool make_config(core_state *state, const image_setup *setup, const volume_wish *wish,
+                        PyObject *const *values, const Py_buffer *view, const slc_volume *volume,
+                        slc_volume_config *config)
+{
+    const uint32_t given = setup->config.connectivity;
+    slc_volume_config_default(config);
+    if (values[SETUP_CONNECTIVITY] != NULL && values[SETUP_CONNECTIVITY] != Py_None) {
+        config->connectivity = given;
+    }
+    if (view->ndim == 2) { /* 4 or 8 neighbours, as of any image */
+        config->connectivity = given == 4 ? 6 : 26;
+        if (given != 4 && given != 8) {
+            PyErr_Format(state->usage_error, "connectivity: 4 or 8 of an image, not %u", (unsigned)given);
+            return false;
+        }
+    }
+    config->threshold = core_setup_config(setup, volume->type).threshold;
+    config->equal = wish->equal;
+    config->inverse = setup->inverse;
+    config->periodic = wish->periodic;
+    config->min_volume = setup->config.min_area;
+    config->max_volume = setup->config.max_area;
+    config->border = setup->config.border;
+    config->filter = wish->filter;
+    config->largest = wish->largest;
+    config->exec.threads = setup->config.exec.threads;
+    config->exec.target = setup->config.exec.target;
+    return true;
+}
+
+static bool take_all(core_state *state, const image_setup *setup, const volume_wish *wish, PyObject *image,
+                     PyObject *const *values, PyObject *dtype, Py_buffer *view, slc_volume *volume,
+                     slc_volume_config *config)
+{
+    if (wish->equal && !setup->no_threshold) {
+        PyErr_SetString(state->usage_error, "equal and threshold exclude each other");
+        return false;
+    }
+    if (!refuse_others(state, values, dtype) || !take_volume(state, image, wish->equal, view, volume)) {
+        return false;
+    }
+    if (!make_config(state, setup, wish, values, view, volume, config)) {
+        PyBuffer_Release(view);
+        return false;
+    }
+    return true;
+}
+
 PyObject *core_volume_label(core_state *state, const image_setup *setup, const volume_wish *wish,
                             PyObject *image, PyObject *const *values, PyObject *out, PyObject *dtype)
 {
@@ -244,46 +299,95 @@ PyObject *core_volume_label(core_state *state, const image_setup *setup, const v
     slc_volume_labels to = {.labels = NULL};
     slc_error error = {SLC_OK, ""};
     Py_buffer view, out_view;
-    const bool equal = wish->equal;
-    if (equal && !setup->no_threshold) {
-        PyErr_SetString(state->usage_error, "equal and threshold exclude each other");
+    if (!take_all(state, setup, wish, image, values, dtype, &view, &volume, &config)) {
         return NULL;
     }
-    if (!refuse_others(state, values, dtype) || !take_volume(state, image, equal, &view, &volume)) {
-        return NULL;
-    }
-    slc_volume_config_default(&config);
-    if (values[SETUP_CONNECTIVITY] != NULL && values[SETUP_CONNECTIVITY] != Py_None) {
-        config.connectivity = setup->config.connectivity;
-    }
-    if (view.ndim == 2) { /* 4 or 8 neighbours, as of any image */
-        const uint32_t given = setup->config.connectivity;
-        config.connectivity = given == 4 ? 6 : 26;
-        if (given != 4 && given != 8) {
-            PyBuffer_Release(&view);
-            PyErr_Format(state->usage_error, "connectivity: 4 or 8 of an image, not %u", (unsigned)given);
-            return NULL;
-        }
-    }
-    config.threshold = core_setup_config(setup, volume.type).threshold;
-    config.equal = equal;
-    config.inverse = setup->inverse;
-    config.periodic = wish->periodic;
-    config.min_volume = setup->config.min_area;
-    config.max_volume = setup->config.max_area;
-    config.border = setup->config.border;
-    config.filter = wish->filter;
-    config.largest = wish->largest;
-    config.exec.threads = setup->config.exec.threads;
-    config.exec.target = setup->config.exec.target;
     PyObject *array = take_labels(state, out, &view, &out_view, &to), *result = NULL;
     if (array != NULL) {
-        const bool empty = volume.width == 0 || volume.height == 0 || volume.depth == 0;
-        const slc_status status = empty ? SLC_OK : run(&config, &volume, &to, &error);
+        const slc_status status = is_empty(&volume) ? SLC_OK : run(&config, &volume, NULL, &to, &error);
         PyBuffer_Release(&out_view);
         result = status < 0 ? core_raise(state, status, &error)
                             : Py_BuildValue("(OI)", array, (unsigned)to.n_labels);
         Py_DECREF(array);
+    }
+    PyBuffer_Release(&view);
+    return result;
+}
+
+/* ---- components ---------------------------------------------------------------------------------- */
+
+/* Of an array without voxels an event without rows. */
+static slc_status find(const slc_volume_config *config, const slc_volume *volume, const slc_volume *grey,
+                       slc_volume_labels *to, volume_found *f, slc_error *error)
+{
+    to->components = &f->components;
+    if (!is_empty(volume)) {
+        return run(config, volume, grey, to, error);
+    }
+    const slc_status status = slc_columns_reserve(&f->schema, &f->components, 0, 1);
+    if (status != SLC_OK) {
+        return slc_fail(error, status, "no memory for the components");
+    }
+    slc_columns_end_event(&f->components);
+    return SLC_OK;
+}
+
+static PyObject *components_of(core_state *state, const slc_volume_config *config, const Py_buffer *view,
+                               const slc_volume *volume, const slc_volume *grey, const image_wish *wish)
+{
+    slc_volume_labels to = {.labels = NULL};
+    slc_error error = {SLC_OK, ""};
+    volume_found *f = NULL;
+    Py_buffer out_view;
+    PyObject *owner = core_volume_found_new(state, config->features, &f), *array = NULL, *result = NULL;
+    if (owner != NULL && wish->labels) {
+        array = take_labels(state, wish->out, view, &out_view, &to);
+    }
+    if (owner != NULL && (array != NULL || !wish->labels)) {
+        const slc_status status = find(config, volume, grey, &to, f, &error);
+        PyObject *columns = status == SLC_OK ? core_columns_new(state, owner, &f->schema, &f->components)
+                                             : core_raise(state, status, &error);
+        result = columns != NULL && array != NULL ? PyTuple_Pack(2, array, columns) : Py_XNewRef(columns);
+        Py_XDECREF(columns);
+    }
+    if (array != NULL) {
+        PyBuffer_Release(&out_view);
+    }
+    Py_XDECREF(array);
+    Py_XDECREF(owner);
+    return result;
+}
+
+static bool given(PyObject *value)
+{
+    return value != NULL && value != Py_None;
+}
+
+PyObject *core_volume_components(core_state *state, const image_setup *setup, const volume_wish *wish,
+                                 const image_wish *image, PyObject *const *values, uint32_t features)
+{
+    slc_volume_config config;
+    slc_volume volume, grey;
+    Py_buffer view, grey_view;
+    if (!image->labels && given(image->out)) {
+        PyErr_SetString(PyExc_TypeError, "out is of label images: labels=True makes one");
+        return NULL;
+    }
+    if (given(image->grey) && (features & ~(uint32_t)SLC_VOLUME_ALL) == 0 && wish->filter == NULL) {
+        PyErr_SetString(PyExc_TypeError, "grey is of the features 'grey' and 'spread', which are not among "
+                                         "features");
+        return NULL;
+    }
+    if (!take_all(state, setup, wish, image->image, values, image->dtype, &view, &volume, &config)) {
+        return NULL;
+    }
+    config.features = features;
+    PyObject *result = NULL;
+    if (!given(image->grey)) {
+        result = components_of(state, &config, &view, &volume, NULL, image);
+    } else if (core_volume_get(state, image->grey, "grey", &grey_view, &grey, false)) {
+        result = components_of(state, &config, &view, &volume, &grey, image);
+        PyBuffer_Release(&grey_view);
     }
     PyBuffer_Release(&view);
     return result;

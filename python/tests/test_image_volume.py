@@ -275,3 +275,72 @@ def test_foreground_of_volumes():
         sluice.image.foreground(slices, mask=slices[:3])
     with pytest.raises(sluice.UsageError, match="components have no column"):
         sluice.image.SliceStream(filter="roundness>1")
+
+
+def grey_values(rng: np.random.Generator, kind: int, shape: tuple[int, ...]) -> np.ndarray:
+    return (
+        rng.integers(0, 256, shape).astype(np.uint8),
+        rng.integers(0, 65536, shape).astype(np.uint16),
+        rng.integers(0, 1 << 32, shape).astype(np.uint32),
+        rng.normal(0, 3, shape).astype(np.float32),
+        rng.random(shape) < 0.5,
+    )[kind]
+
+
+def test_components_are_scipys():
+    rng = np.random.default_rng(13)
+    for i in range(60):
+        shape = tuple(int(n) for n in rng.integers(1, 14, 3))
+        volume = (rng.random(shape) < rng.uniform(0.05, 0.6)).astype(np.uint8)
+        grey = grey_values(rng, i % 5, shape)
+        grey = grey[::-1] if i % 3 == 0 else grey
+        connectivity = (6, 18, 26)[i % 3]
+        features = ("area", "box", "first", "centroid", "grey", "spread")
+        labels, c = sluice.image.components(volume, grey=grey, labels=True, features=features, connectivity=connectivity, threads=1 + i % 2)
+        wanted, n = ndimage.label(volume, ndimage.generate_binary_structure(3, STRUCTURES[connectivity]))
+        assert (labels == in_raster_order(wanted, n)).all() and c.n_rows == n
+        values, index = grey.astype(np.float64), np.arange(1, n + 1)
+        if n == 0:
+            continue
+        assert (c.volume == ndimage.sum(volume, labels, index)).all()
+        assert c.slices() == ndimage.find_objects(labels)
+        centres = np.array(ndimage.center_of_mass(volume, labels, index))
+        assert np.allclose(np.stack([c.z, c.y, c.x], 1), centres)
+        for found, function in ((c.mass, ndimage.sum), (c.grey_mean, ndimage.mean), (c.grey_std, ndimage.standard_deviation)):
+            assert np.allclose(found, function(values, labels, index), rtol=1e-9, atol=1e-9)
+        assert (c.grey_min == ndimage.minimum(values, labels, index)).all()
+        assert (c.grey_max == ndimage.maximum(values, labels, index)).all()
+        if i % 5 != 3:
+            some = c.mass > 0
+            weighted = np.array(ndimage.center_of_mass(values, labels, index[some])).reshape(-1, 3)
+            assert np.allclose(np.stack([c.weighted_z, c.weighted_y, c.weighted_x], 1)[some], weighted)
+
+
+def test_components_of_volumes_have_what_labels_have():
+    rng = np.random.default_rng(14)
+    volume = rng.integers(0, 200, (7, 20, 30)).astype(np.uint8)
+    words = {"threshold": 150, "connectivity": 6, "filter": "volume>1 && grey_mean>=170", "largest": 5}
+    labels, c = sluice.image.components(volume, features=("area", "spread"), labels=True, **words)
+    assert 0 < c.n_rows <= 5 and labels.max() == c.n_rows
+    assert (c.grey_mean >= 170).all() and (c.volume == np.bincount(labels.ravel())[1:]).all()
+    assert sluice.image.components(volume, periodic="xyz", threshold=150).n_rows > 0
+    equal = sluice.image.components(volume // 50, equal=True, features=("grey",))
+    assert (equal.grey_min == equal.grey_max).all() and set(equal.grey_min) == {1, 2, 3}
+    assert sluice.image.components(np.zeros((0, 3, 4), np.uint8), features=("spread",)).n_rows == 0
+    out = np.zeros(volume.shape, np.uint32)
+    assert sluice.image.components(volume, labels=True, out=out)[0] is out
+    for words, error, text in (
+        ({"grey": volume}, TypeError, "grey is of the features"),
+        ({"features": ("grey",), "grey": volume[:3]}, sluice.UsageError, "grey values: 30 x 20 x 3 voxels"),
+        ({"features": ("euler",)}, sluice.UsageError, "'euler'; a volume has 'area'"),
+        ({"out": out}, TypeError, "labels=True"),
+        ({"algorithm": "auto"}, sluice.UsageError, "algorithm is of images"),
+    ):
+        with pytest.raises(error, match=text):
+            sluice.image.components(volume, **words)
+    with pytest.raises(sluice.UsageError, match="a stream of slices has 'area'"):
+        sluice.image.SliceStream(features=("grey",))
+    with pytest.raises(sluice.UsageError, match="are of volumes here"):
+        sluice.image.components(volume[0], largest=1)
+    with pytest.raises(sluice.UsageError, match="of images"):
+        sluice.image.components(volume).to_regionprops()

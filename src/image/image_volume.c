@@ -6,6 +6,7 @@
 #include "base/block.h"
 #include "base/config.h"
 #include "image/image_check.h"
+#include "image/image_volume_grey.h"
 #include "image/image_volume_part.h"
 
 #include <math.h>
@@ -38,9 +39,9 @@ static slc_status check_config(const slc_volume_config *c, slc_error *error)
     if (c->equal && c->inverse) {
         return slc_fail(error, SLC_ERR_USAGE, "inverse: of equal values there is no background");
     }
-    if ((c->features & ~(uint32_t)SLC_VOLUME_ALL) != 0) {
+    if ((c->features & ~(uint32_t)SLC_VOLUME_MEASURES) != 0) {
         return slc_fail(error, SLC_ERR_USAGE, "features: unknown bits 0x%x",
-                        c->features & ~(uint32_t)SLC_VOLUME_ALL);
+                        c->features & ~(uint32_t)SLC_VOLUME_MEASURES);
     }
     if ((c->periodic & ~(uint32_t)SLC_VOLUME_PERIODIC_ALL) != 0) {
         return slc_fail(error, SLC_ERR_USAGE, "periodic: unknown bits 0x%x",
@@ -108,6 +109,7 @@ void slc_volume_close(slc_volume_labeller *labeller)
         slc_image_memory_clear(&labeller->tables);
         slc_image_memory_clear(&labeller->sums);
         slc_image_memory_clear(&labeller->spans);
+        slc_image_memory_clear(&labeller->greys);
         slc_team_close(labeller->team);
         free(labeller->parts);
         free(labeller);
@@ -301,24 +303,24 @@ static slc_status check_layout(const char *what, const void *at, const size_t si
     return SLC_OK;
 }
 
-static slc_status check_volume(const slc_volume *v, slc_error *error)
+slc_status slc_volume_check_layout(const char *what, const slc_volume *v, slc_error *error)
 {
     static const uint8_t size[] = {1, 2, 4, 4, 1, 8};
     if (v == NULL || v->type < 0 || v->type > SLC_IMAGE_U64) {
-        return slc_fail(error, SLC_ERR_USAGE, "volume: %s",
+        return slc_fail(error, SLC_ERR_USAGE, "%s: %s", what,
                         v == NULL ? "none given" : "unknown type of voxels");
     }
     const size_t sides[3] = {v->width, v->height, v->depth};
-    slc_status status = slc_image_check_size("volume", v->width, v->height, error);
-    status = status == SLC_OK ? slc_image_check_size("volume", v->width, v->depth, error) : status;
+    slc_status status = slc_image_check_size(what, v->width, v->height, error);
+    status = status == SLC_OK ? slc_image_check_size(what, v->width, v->depth, error) : status;
     return status != SLC_OK ? status
-                            : check_layout("volume", v->voxels, sides, slc_image_row_bytes(v->type, v->width),
+                            : check_layout(what, v->voxels, sides, slc_image_row_bytes(v->type, v->width),
                                            v->stride, v->slice_stride, size[v->type], error);
 }
 
 slc_status slc_volume_check(const slc_volume_config *config, const slc_volume *volume, slc_error *error)
 {
-    const slc_status status = check_volume(volume, error);
+    const slc_status status = slc_volume_check_layout("volume", volume, error);
     if (status == SLC_OK && volume->type == (config->equal ? SLC_IMAGE_F32 : SLC_IMAGE_U64)) {
         return slc_fail(error, SLC_ERR_USAGE,
                         config->equal ? "volume: equal values are those of integers, not of %s"
@@ -472,8 +474,25 @@ static slc_status sift(slc_volume_labeller *v, slc_error *error)
     return status;
 }
 
+/* Those that features are of, if any are. */
+static slc_status take_grey(slc_volume_labeller *v, const slc_volume *volume, const slc_volume *grey,
+                            uint32_t features, slc_error *error)
+{
+    if ((features & SLC_VOLUME_GREYS) == 0) {
+        return SLC_OK;
+    }
+    v->grey = grey != NULL ? *grey : *volume;
+    return slc_volume_grey_check(volume, &v->grey, error);
+}
+
 slc_status slc_volume_run(slc_volume_labeller *v, const slc_volume *volume, slc_volume_labels *out,
                           slc_error *error)
+{
+    return slc_volume_run_grey(v, volume, NULL, out, error);
+}
+
+slc_status slc_volume_run_grey(slc_volume_labeller *v, const slc_volume *volume, const slc_volume *grey,
+                               slc_volume_labels *out, slc_error *error)
 {
     const uint32_t features = (out->components != NULL ? v->config.features : 0) | v->keep.features;
     v->labelled = false;
@@ -481,6 +500,7 @@ slc_status slc_volume_run(slc_volume_labeller *v, const slc_volume *volume, slc_
     slc_status status = slc_volume_check(&v->config, volume, error);
     status = status == SLC_OK ? check_output(volume, out, v->config.features, error) : status;
     status = status == SLC_OK && features != 0 ? slc_volume_check_sums(volume, features, error) : status;
+    status = status == SLC_OK ? take_grey(v, volume, grey, features, error) : status;
     status = status == SLC_OK ? set_shape(v, volume, error) : status;
     if (status != SLC_OK) {
         return status;

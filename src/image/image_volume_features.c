@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Features of a volume's components: columns, and sums over runs of voxels in closed form.
  */
+#include "image/image_volume_grey.h"
 #include "image/image_volume_part.h"
 #include "image/image_volume_sums.h"
 
@@ -10,7 +11,8 @@
 
 const char *slc_volume_feature_name(uint32_t feature)
 {
-    static const char *const names[] = {"volume", "box", "first", "sums", "second", "centroid"};
+    static const char *const names[] = {"volume", "box",      "first", "sums",
+                                        "second", "centroid", "grey",  "spread"};
     for (uint32_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (feature == (uint32_t)1 << i) {
             return names[i];
@@ -44,6 +46,14 @@ static const slc_column all_columns[] = {
     SOA_COLUMN(slc_volume_components, x, "voxels"),
     SOA_COLUMN(slc_volume_components, y, "voxels"),
     SOA_COLUMN(slc_volume_components, z, "voxels"),
+    SOA_COLUMN(slc_volume_components, mass, "1"),
+    SOA_COLUMN(slc_volume_components, weighted_x, "voxels"),
+    SOA_COLUMN(slc_volume_components, weighted_y, "voxels"),
+    SOA_COLUMN(slc_volume_components, weighted_z, "voxels"),
+    SOA_COLUMN(slc_volume_components, grey_min, "1"),
+    SOA_COLUMN(slc_volume_components, grey_max, "1"),
+    SOA_COLUMN(slc_volume_components, grey_mean, "1"),
+    SOA_COLUMN(slc_volume_components, grey_std, "1"),
 };
 SOA_SCHEMA(slc_volume_components, slc_volume_components_all, "components", all_columns);
 _Static_assert(sizeof all_columns / sizeof all_columns[0] == SLC_VOLUME_COLUMNS,
@@ -52,12 +62,14 @@ _Static_assert(sizeof all_columns / sizeof all_columns[0] == SLC_VOLUME_COLUMNS,
 static uint32_t brought_by(const slc_column *column)
 {
     const size_t at = column->member;
-    return at < offsetof(slc_volume_components, x_min)     ? SLC_VOLUME_SIZE
-           : at < offsetof(slc_volume_components, first_x) ? SLC_VOLUME_BOX
-           : at < offsetof(slc_volume_components, sum_x)   ? SLC_VOLUME_FIRST
-           : at < offsetof(slc_volume_components, sum_xx)  ? SLC_VOLUME_SUMS
-           : at < offsetof(slc_volume_components, x)       ? SLC_VOLUME_SECOND
-                                                           : SLC_VOLUME_CENTROID;
+    return at < offsetof(slc_volume_components, x_min)       ? SLC_VOLUME_SIZE
+           : at < offsetof(slc_volume_components, first_x)   ? SLC_VOLUME_BOX
+           : at < offsetof(slc_volume_components, sum_x)     ? SLC_VOLUME_FIRST
+           : at < offsetof(slc_volume_components, sum_xx)    ? SLC_VOLUME_SUMS
+           : at < offsetof(slc_volume_components, x)         ? SLC_VOLUME_SECOND
+           : at < offsetof(slc_volume_components, mass)      ? SLC_VOLUME_CENTROID
+           : at < offsetof(slc_volume_components, grey_mean) ? SLC_VOLUME_GREY
+                                                             : SLC_VOLUME_SPREAD;
 }
 
 slc_schema slc_volume_components_schema(uint32_t features, slc_column columns[SLC_VOLUME_COLUMNS])
@@ -222,7 +234,8 @@ slc_status slc_volume_features_reserve(slc_volume_labeller *labeller, uint32_t f
     const slc_schema schema = slc_volume_components_schema(features, columns);
     const size_t n = labeller->n_labels;
     if (slc_image_memory_reserve(&labeller->sums, (n + 1) * sizeof(slc_volume_sums)) != SLC_OK ||
-        slc_columns_reserve(&schema, to, to->head.size + n, to->head.n_events + 1) != SLC_OK) {
+        slc_columns_reserve(&schema, to, to->head.size + n, to->head.n_events + 1) != SLC_OK ||
+        ((features & SLC_VOLUME_GREYS) != 0 && slc_volume_greys_reserve(labeller) != SLC_OK)) {
         return slc_fail(error, SLC_ERR_MEMORY, "no memory for %zu components of a volume", n);
     }
     return SLC_OK;
@@ -240,6 +253,9 @@ void slc_volume_features(slc_volume_labeller *labeller, uint32_t features, slc_v
         }
     }
     slc_volume_sums_put(records + 1, n, to, base);
+    if ((features & SLC_VOLUME_GREYS) != 0) {
+        slc_volume_greys_find(labeller, features, to, base);
+    }
     to->head.size = base + n;
     slc_columns_end_event(to);
 }

@@ -37,11 +37,11 @@ struct slc_volume_labeller {
     slc_volume_kernels kernels;
     slc_image_kernels image_kernels;
     slc_team *team;
-    slc_image_memory scratch, tables, sums, spans;
+    slc_image_memory scratch, tables, sums, spans, greys;
     slc_volume_part *parts;
     uint32_t max_parts;
     /* The volume at work. */
-    slc_volume volume;
+    slc_volume volume, grey; /* grey: for features of grey values alone */
     slc_volume_labels *out;
     slc_image_level level;
     bool equal;             /* values are compared: of bits there is one alone */
@@ -74,6 +74,8 @@ static inline uint32_t slc_volume_connectivity(const slc_volume_config *config)
 }
 /* A volume that is as image_volume.h tells, of a type that is labelled so; SLC_ERR_USAGE. */
 slc_status slc_volume_check(const slc_volume_config *config, const slc_volume *volume, slc_error *error);
+/* The same of any volume; `what` names it. */
+slc_status slc_volume_check_layout(const char *what, const slc_volume *volume, slc_error *error);
 /* Do sums fit 64 bits, in the largest volume that is one component? SLC_ERR_UNSUPPORTED. */
 slc_status slc_volume_check_sums(const slc_volume *volume, uint32_t features, slc_error *error);
 
@@ -110,6 +112,10 @@ void slc_volume_write_layer(const slc_volume_labeller *labeller, const slc_volum
 slc_status slc_volume_features_reserve(slc_volume_labeller *labeller, uint32_t features,
                                        slc_volume_components *to, slc_error *error);
 void slc_volume_features(slc_volume_labeller *labeller, uint32_t features, slc_volume_components *to);
+/* Of grey values: room for their sums, and columns of rows from number `row` on, one for each component. */
+slc_status slc_volume_greys_reserve(slc_volume_labeller *labeller);
+void slc_volume_greys_find(slc_volume_labeller *labeller, uint32_t features, slc_volume_components *to,
+                           size_t row);
 /* Of a volume whose runs have their numbers: components that are not kept go, and the rows of the others are
  * appended to what the caller wants. */
 slc_status slc_volume_sift(slc_volume_labeller *labeller, slc_error *error);
