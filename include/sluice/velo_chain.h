@@ -237,8 +237,8 @@ SLC_API void slc_velo_chain_close(slc_velo_chain *chain);
  * where it is. SLC_ERR_USAGE, and nothing changed, where it is not within 1 m of x = y = 0. */
 SLC_API slc_status slc_velo_chain_set_beam(slc_velo_chain *chain, float x_mm, float y_mm, slc_error *error);
 
-/* Makes room in the chain and the result for this batch. A GPU's words are packed here already, where the
- * batch is the next one to be run: it is not to be changed in between. */
+/* Makes room in the chain and the result for this batch; rows of an earlier one are gone. A GPU's words are
+ * packed here already, where the batch is the next one to be run: it is not to be changed in between. */
 SLC_API slc_status slc_velo_chain_reserve(slc_velo_chain *chain, const slc_batch *batch,
                                           slc_velo_result *result, slc_error *error);
 /* Decodes, clusters, tracks, fits and finds vertices. Does not allocate. One chain serves one thread at a

@@ -9,7 +9,7 @@
 
 enum { EVENT_ALIGN = 8 };
 
-enum { LARGE_PAGE = 1 << 21, WORTHWHILE = 2 * LARGE_PAGE };
+enum { LARGE_PAGE = 1 << 21, WORTHWHILE = LARGE_PAGE / 2 };
 
 /* Large pages where the system gives them: a batch is megabytes, is filled from end to end and then read in
  * many places at once. They must be asked for before memory is touched, and what realloc() moves has been. */

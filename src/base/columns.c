@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Collections: one allocation that holds the event offsets and every column, aligned, laid out by the schema.
  */
-#define _DEFAULT_SOURCE /* MAP_ANONYMOUS */
+#define _DEFAULT_SOURCE /* MAP_ANONYMOUS, madvise */
 #include "base/columns.h"
 
 #include <assert.h>
@@ -63,14 +63,27 @@ enum { MAPPED = 1 << 20 };
 #endif
 #endif
 
+/* Columns of so many bytes, on the average, are in large pages where the system has them: a fault for each
+ * small one costs as much as what fills it, and many times that in virtual machines. Of shorter ones too
+ * little would be used. */
+enum { LARGE_COLUMN = 1 << 18 };
+
 /* Of zeros; NULL without memory. */
-static void *new_block(size_t bytes)
+static void *new_block(size_t bytes, size_t columns)
 {
     if (bytes < MAPPED) {
         return calloc(1, bytes);
     }
     void *block = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    return block != MAP_FAILED ? block : NULL;
+    if (block == MAP_FAILED) {
+        return NULL;
+    }
+#if defined(MADV_HUGEPAGE)
+    if (bytes / LARGE_COLUMN > columns) {
+        (void)madvise(block, bytes, MADV_HUGEPAGE);
+    }
+#endif
+    return block;
 }
 
 static void free_block(void *block, size_t bytes)
@@ -99,7 +112,7 @@ slc_status slc_columns_reserve(const slc_schema *schema, void *collection, size_
     }
     const uint32_t event_capacity = events > head->event_capacity ? events : head->event_capacity;
     const size_t bytes = slc_columns_bound(schema, capacity, event_capacity);
-    char *block = new_block(bytes);
+    char *block = new_block(bytes, schema->n_columns);
     if (block == NULL) {
         return SLC_ERR_MEMORY;
     }

@@ -120,12 +120,24 @@ void slc_velo_chain_note(slc_velo_chain *chain, slc_lhcb_places *places)
     chain->cluster.places = places;
 }
 
+/* What an earlier batch left is not to be copied where there is more room. */
+static void reset_tracks(slc_velo_result *result)
+{
+    slc_columns_reset(&result->tracks);
+    slc_columns_reset(&result->track_hits);
+    slc_columns_reset(&result->beam);
+    slc_columns_reset(&result->end);
+    slc_columns_reset(&result->impacts);
+    slc_columns_reset(&result->primaries);
+}
+
 /* Room for what comes after the hits. */
 static slc_status reserve_tracks(slc_velo_chain *chain, size_t hits, size_t hits_of_event, uint32_t events,
                                  slc_velo_result *result)
 {
     const size_t tracks = slc_velo_track_bound(hits);
     slc_status status = slc_velo_track_reserve(&chain->track, hits_of_event);
+    reset_tracks(result);
     if (status == SLC_OK) {
         status = slc_columns_reserve(&slc_velo_tracks_schema, &result->tracks, tracks, events);
     }
@@ -189,6 +201,8 @@ slc_status slc_velo_chain_reserve(slc_velo_chain *chain, const slc_batch *batch,
         words = slc_velo_event_bound(batch, chain->config.banks, cut, chain->cluster.places, &largest);
     }
     const size_t hits = slc_velo_cluster_bound(words);
+    slc_columns_reset(&result->superpixels);
+    slc_columns_reset(&result->hits);
     status = slc_columns_reserve(&slc_velo_superpixels_schema, &result->superpixels,
                                  lists_superpixels(chain) ? words : 0, batch->n_events);
     if (status == SLC_OK) {
