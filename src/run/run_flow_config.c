@@ -75,13 +75,16 @@ bool slc_flow_works_itself(const slc_flow *f)
     return f->n_workers == 1 && !(f->chain->apart && f->config.exec.threads > 1);
 }
 
-/* Regular files alone, whose reading ends without signals. */
-static bool are_files(const slc_flow_config *config)
+/* Regular files alone, whose reading ends without signals; and whether all are small. */
+static bool are_files(const slc_flow_config *config, bool *small)
 {
+    enum { SMALL = 1 << 16 };
     struct stat about;
     bool all = config->read == NULL;
+    *small = true;
     for (uint32_t i = 0; i < config->n_paths && all; i++) {
         all = stat(config->paths[i], &about) == 0 && S_ISREG(about.st_mode);
+        *small = *small && all && about.st_size <= SMALL;
     }
     return all;
 }
@@ -105,10 +108,12 @@ void slc_flow_count_workers(slc_flow *f)
                                             : threads;
     f->n_workers = chain->ordered ? 1 : slc_run_devices_workers(&f->devices, f->n_workers);
     f->n_slots = slc_flow_slots(slots, f->n_workers);
+    bool small = false;
     f->by_workers = chain->read_by_workers && f->n_workers > 1 && f->devices.list.n == 0 &&
-                    are_files(&f->config);
+                    are_files(&f->config, &small);
     if (slots == 0 && f->by_workers) {
-        f->n_slots = 4 * f->n_workers + 4; /* every second one is the end of a file */
+        /* Every second one is the end of a file. Small ones are done sooner than the caller is awake. */
+        f->n_slots = (small ? 16 : 4) * (f->n_workers + 1);
     }
     f->n_slots = f->n_slots < 2 && slc_flow_has_to_read_ahead(&f->config) ? 2 : f->n_slots;
     if (slots == 0 && chain->ordered && f->n_slots > 2 && slc_flow_works_itself(f)) {
