@@ -123,7 +123,7 @@ printf 'x,y,time [ns]\n1,2,3\n' >list.csv
 want_refused 'of the formats, .tpx3 alone tells of chips, which --chip-column is of' cluster list.csv --chip-column
 printf '0 0 0\n0 9 9\n' >twice.txt
 want_refused 'twice.txt: line 2: chip 0 is there twice' cluster four.tpx3 --layout twice.txt
-want_refused '--layout is quad, row or a file' cluster four.tpx3 --layout square
+want_refused '--layout is quad or row, with a gap of up to 255 pixels' cluster four.tpx3 --layout quad+256
 want_refused '--chip takes numbers of chips from 0 to 255' cluster four.tpx3 --chip 256
 want_refused '--chip takes numbers' cluster four.tpx3 --chip 3-1
 want_refused '--chip takes numbers' cluster four.tpx3 --chip 1,

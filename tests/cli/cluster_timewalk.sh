@@ -89,7 +89,7 @@ printf '1 2\n5 1' >cut.txt
 printf 'x,y\n1,2\n' >plain.csv
 want_refused 'falls.txt: line 3: ToT is to rise from line to line' cluster walk.tpx3 --timewalk falls.txt -o never.csv
 want_refused 'cut.txt: line 2: the last line has no end: the file is cut' cluster walk.tpx3 --timewalk cut.txt -o never.csv
-want_refused 'c=1;d=2' cluster walk.tpx3 --timewalk 'c=1;d=2' -o never.csv
+want_refused "'c=1;d=2' is no timewalk of the form c=48.5,d=3, and no file" cluster walk.tpx3 --timewalk 'c=1;d=2' -o never.csv
 want_refused "a timewalk of 'c=1e9,d=2': c and d are numbers up to 1e6" cluster walk.tpx3 --timewalk c=1e9,d=2 -o never.csv
 want_refused 'a timewalk needs pixels with times and charges' cluster plain.csv --timewalk c=1,d=2 -o never.csv
 want_refused 'phases of columns are those of .tpx3' cluster list.csv --column-phase -o never.csv

@@ -124,7 +124,10 @@ slc_status slc_io_pixels_timewalk_read(const char *text, slc_io_pixels_tables *t
         status = slc_io_pixels_timewalk_parse(bytes, size, text, tables, error);
     }
     free(bytes);
-    return status;
+    return status == SLC_ERR_IO && strncmp(text, "c=", 2) == 0
+               ? slc_fail(error, SLC_ERR_USAGE, "'%.200s' is no timewalk of the form c=48.5,d=3, and no file",
+                          text)
+               : status;
 }
 
 /* ---- pixels ------------------------------------------------------------------------------------- */
