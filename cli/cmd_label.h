@@ -127,6 +127,8 @@ int slc_label_volume(const slc_cli_call *call);
  * exit status after a complaint. */
 int slc_label_check_measures(slc_label_job *job);
 
+/* What --labels goes with. SLC_CLI_GO_ON, or the exit status after a complaint. */
+int slc_label_check_labels(const slc_label_options *options);
 /* What --intensity goes with. SLC_CLI_GO_ON, or the exit status after a complaint. */
 int slc_label_check_intensity(const slc_label_options *options, int n_inputs);
 

@@ -8,7 +8,7 @@
 static const uint32_t greys = SLC_IMAGE_GREY | SLC_IMAGE_SPREAD;
 
 /* Labels are there already: what has to do with finding them would be ignored. */
-static int check_labels(const slc_label_options *options)
+int slc_label_check_labels(const slc_label_options *options)
 {
     static const char *const others[] = {"threshold",  "inverse",       "min-area",   "max-area", "border",
                                          "simd",       "device-memory", "algorithm",  "device",   "stream",
@@ -74,7 +74,7 @@ int slc_label_check_measures(slc_label_job *job)
 {
     const slc_label_options *options = job->options;
     const bool all = options->features == SLC_IMAGE_MEASURES;
-    int status = options->labels ? check_labels(options) : SLC_CLI_GO_ON;
+    int status = options->labels ? slc_label_check_labels(options) : SLC_CLI_GO_ON;
     status = status == SLC_CLI_GO_ON ? slc_label_check_intensity(options, job->n_inputs) : status;
     status = status == SLC_CLI_GO_ON ? check_stream(options) : status;
     job->features = options->features;

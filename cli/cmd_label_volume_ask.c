@@ -15,12 +15,15 @@
 /* Words that volumes do not have. */
 static int check_words(const slc_label_options *options, int n_inputs)
 {
-    static const char *const others[] = {"preview", "device", "device-memory", "algorithm",
-                                         "part",    "labels", "split"};
+    static const char *const others[] = {"preview", "device", "device-memory", "algorithm", "part", "split"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         if (slc_cli_word(COMMAND, others[i]) != NULL) {
             return slc_cli_wrong(COMMAND, "--volume does not go with --%s", others[i]);
         }
+    }
+    const int labels = options->labels ? slc_label_check_labels(options) : SLC_CLI_GO_ON;
+    if (labels != SLC_CLI_GO_ON) {
+        return labels;
     }
     const char *word = options->threshold != NULL ? "--threshold"
                        : options->inverse         ? "--inverse"
@@ -57,11 +60,11 @@ static int check_words(const slc_label_options *options, int n_inputs)
                : status;
 }
 
-/* Streams see no voxels but those that they take, and numbers of 64 bits are no grey values. */
+/* Streams see no voxels but those that they take; labels, and numbers of 64 bits, are no grey values. */
 static uint32_t choose_all(const slc_label_options *options)
 {
-    const bool own = options->equal && options->intensity == NULL;
-    return options->stream || own ? SLC_VOLUME_ALL : SLC_VOLUME_MEASURES;
+    const bool own = (options->equal || options->labels) && options->intensity == NULL;
+    return options->stream || own ? SLC_VOLUME_ALL : SLC_VOLUME_ALL | SLC_VOLUME_GREY | SLC_VOLUME_SPREAD;
 }
 
 /* Features have the names that they have of images; `area` is the volume. */
@@ -72,7 +75,9 @@ static int choose_features(const slc_label_options *options, uint32_t *features)
         {SLC_IMAGE_FIRST, SLC_VOLUME_FIRST},   {SLC_IMAGE_SUMS, SLC_VOLUME_SUMS},
         {SLC_IMAGE_SECOND, SLC_VOLUME_SECOND}, {SLC_IMAGE_CENTROID, SLC_VOLUME_CENTROID},
         {SLC_IMAGE_GREY, SLC_VOLUME_GREY},     {SLC_IMAGE_SPREAD, SLC_VOLUME_SPREAD}};
-    uint32_t left = options->features == SLC_IMAGE_MEASURES ? 0 : options->features;
+    uint32_t left = options->features == SLC_IMAGE_MEASURES
+                        ? 0
+                        : options->features & ~(uint32_t)SLC_IMAGE_LABEL; /* is written in any case */
     *features = options->features == SLC_IMAGE_MEASURES ? choose_all(options) : 0;
     for (size_t i = 0; i < sizeof of / sizeof *of; i++) {
         *features |= (left & of[i][0]) != 0 ? of[i][1] : 0;
@@ -244,6 +249,9 @@ int slc_label_volume_ask(slc_label_volume_job *job)
 int slc_label_volume_open(slc_label_volume_job *job)
 {
     slc_error *error = &job->label->error;
+    if (job->label->options->labels) { /* nothing is labelled */
+        return SLC_CLI_GO_ON;
+    }
     const slc_status status = slc_volume_open(&job->config, &job->labeller, error);
     if (status == SLC_ERR_USAGE) {
         return slc_cli_wrong(COMMAND, "%s", error->text);

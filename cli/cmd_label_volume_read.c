@@ -126,6 +126,7 @@ static bool read_file(slc_label_volume_job *job, const char *path, slc_label_sta
     slc_io_image_config_default(&config);
     config.volume = true;
     config.labels = equal;
+    config.label_values = equal && label->options->labels;
     slc_status status = slc_io_images_open(path, &config, &images, error);
     bool good = status == SLC_OK;
     if (good && take_it == NULL) {

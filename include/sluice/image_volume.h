@@ -45,10 +45,11 @@ enum {
     /* These are of grey values, as of images: image_analyse.h and image_measure.h tell what they are. */
     SLC_VOLUME_GREY = 1 << 6,          /* mass, weighted_x, weighted_y, weighted_z, grey_min, grey_max */
     SLC_VOLUME_SPREAD = 1 << 7,        /* grey_mean, grey_std */
-    SLC_VOLUME_MEASURES = (1 << 8) - 1 /* all */
+    SLC_VOLUME_LABEL = 1 << 8,         /* label: of label volumes alone, slc_volume_measure */
+    SLC_VOLUME_MEASURES = (1 << 9) - 1 /* all */
 };
 
-/* The name of a single feature, "volume", "box", … "grey", "spread"; NULL for anything else. */
+/* The name of a single feature, "volume", "box", … "grey", "spread", "label"; NULL for anything else. */
 SLC_API const char *slc_volume_feature_name(uint32_t feature);
 
 /* One row is one component, one event is one volume. A column that was not asked for is NULL. Sums are about
@@ -68,11 +69,12 @@ typedef struct slc_volume_components {
     double *x, *y, *z; /* centroid */
     double *mass, *weighted_x, *weighted_y, *weighted_z, *grey_min, *grey_max;
     double *grey_mean, *grey_std;
+    uint32_t *label;
 } slc_volume_components;
 
 /* All columns of slc_volume_components, in the order of the struct. */
 SLC_API extern const slc_schema slc_volume_components_all;
-enum { SLC_VOLUME_COLUMNS = 30 };
+enum { SLC_VOLUME_COLUMNS = 31 };
 
 /* The schema of the columns that some features bring, written into an array of the caller's, which must live
  * as long as the schema is used. */
@@ -167,6 +169,35 @@ SLC_API slc_status slc_volume_slices(slc_volume_labeller *labeller, size_t first
 
 /* How many components of the volume that was run last were not kept. */
 SLC_API uint32_t slc_volume_filtered(const slc_volume_labeller *labeller);
+
+/* ---- label volumes ----------------------------------------------------------------------------- */
+
+typedef struct slc_volume_measure_config {
+    size_t size;       /* of this struct; set by _config_default */
+    uint32_t features; /* sum of SLC_VOLUME_SIZE … SLC_VOLUME_LABEL */
+    const char
+        *filter; /* rows for which this holds, as in slc_volume_config, also with `label`; NULL: all ... */
+    uint32_t largest; /* ... and of these so many with most voxels, of equal ones those of the smaller
+                         labels; 0: all */
+} slc_volume_measure_config;
+
+/* SLC_VOLUME_LABEL alone, all rows. */
+SLC_API void slc_volume_measure_config_default(slc_volume_measure_config *config, size_t size);
+#define slc_volume_measure_config_default(config) slc_volume_measure_config_default(config, sizeof *(config))
+
+/* Features of the regions of a label volume, whoever made it, as slc_image_measure has them of images:
+ * appends an event with a row for each value of `labels` that is not 0, rising, whether its voxels are
+ * connected or not, to `components`, which is made for config->features and grows as is needed. `labels` is
+ * of u8, u16, u32, bits or u64; `grey`, of the same sides, is as for slc_volume_run_grey, and may be NULL
+ * where nothing asks for its values. `filtered` (may be NULL): how many rows were not kept.
+ *
+ * Takes memory for the runs of equal labels (12 bytes each). SLC_ERR_USAGE for what is not as told,
+ * SLC_ERR_UNSUPPORTED for a label beyond 32 bits, for labels that are floats, for sums that may not fit 64
+ * bits; SLC_ERR_MEMORY. The collection is as it was then. Several threads may measure at once, into
+ * collections of their own. */
+SLC_API slc_status slc_volume_measure(const slc_volume_measure_config *config, const slc_volume *labels,
+                                      const slc_volume *grey, slc_volume_components *components,
+                                      uint32_t *filtered, slc_error *error);
 
 /* ---- slices as they come ----------------------------------------------------------------------- */
 

@@ -159,21 +159,23 @@ def measure(
     features: Sequence[str] = ("label", "area", "box", "centroid"),
     connectivity: int = 8,
 ) -> Components:
-    """Features of the regions of a label image (h, w) of bool or integers, whoever made it: a row for each label that is not 0, rising.
+    """Features of the regions of a label image (h, w), or a label volume (z, h, w), of bool or integers, whoever made it: a row for each
+    label that is not 0, rising.
 
     Labels need not be consecutive, nor their regions connected. ``features`` are names among ``MEASURES``: those of :func:`components`,
     and label; form: extent (area over the box), diameter (of the disc of this area), roundness (4 area / (pi major²)); hull:
     convex_area (pixels with their centre in the convex hull of the middles of the pixels' edges, as scikit-image's), solidity;
     feret: feret_max, feret_min (calipers at the hull of the pixels' corners, as ImageJ's), feret_outline (scikit-image's
     feret_diameter_max); crofton: crofton_2, crofton_4 (perimeters from lines in 2 and 4 directions), circularity; spread: grey_mean,
-    grey_std. ``grey`` (h, w) has the values of grey and spread. ``connectivity`` is that of the feature euler.
+    grey_std. ``grey`` (h, w) has the values of grey and spread. ``connectivity`` is that of the feature euler. Of a volume there are label,
+    area (the column volume), box, first, sums, second and centroid, also along z, grey (with weighted_z) and spread.
     TypeError: arrays that are not taken; UsageError: a negative label, an argument out of range; UnsupportedError: labels beyond 32 bits.
     """
     import numpy as np
 
     array = unmasked(labels, "labels")
-    if array.ndim != 2 or array.dtype.kind not in "biu":
-        raise TypeError(f"labels are {array.ndim}-D of {array.dtype}; they are to be a 2-D array of bool or integers")
+    if array.ndim not in (2, 3) or array.dtype.kind not in "biu":
+        raise TypeError(f"labels are {array.ndim}-D of {array.dtype}; they are to be a 2-D or 3-D array of bool or integers")
     if array.dtype.kind == "i" and array.size > 0 and int(array.min()) < 0:
         raise UsageError(f"labels have {array.min()}; they are to be whole numbers from 0 up")
     return image_measure(np.ascontiguousarray(array, array.dtype.newbyteorder("=")), grey, features, connectivity)

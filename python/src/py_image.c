@@ -301,7 +301,8 @@ static PyObject *image_components(PyObject *module, PyObject *const *arguments, 
     wish.out = values[OUT];
     wish.dtype = values[DTYPE];
     if (core_is_volume(values[0])) {
-        return core_volume_features_take(state, values[FEATURES], SLC_VOLUME_MEASURES, &features)
+        return core_volume_features_take(state, values[FEATURES], SLC_VOLUME_MEASURES & ~SLC_VOLUME_LABEL,
+                                         &features)
                    ? core_volume_components(state, &setup, &volume, &wish, values + 1, features)
                    : NULL;
     }

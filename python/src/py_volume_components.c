@@ -11,7 +11,8 @@ bool core_volume_features_take(core_state *state, PyObject *value, uint32_t most
         {SLC_IMAGE_AREA, SLC_VOLUME_SIZE},     {SLC_IMAGE_BOX, SLC_VOLUME_BOX},
         {SLC_IMAGE_FIRST, SLC_VOLUME_FIRST},   {SLC_IMAGE_SUMS, SLC_VOLUME_SUMS},
         {SLC_IMAGE_SECOND, SLC_VOLUME_SECOND}, {SLC_IMAGE_CENTROID, SLC_VOLUME_CENTROID},
-        {SLC_IMAGE_GREY, SLC_VOLUME_GREY},     {SLC_IMAGE_SPREAD, SLC_VOLUME_SPREAD}};
+        {SLC_IMAGE_GREY, SLC_VOLUME_GREY},     {SLC_IMAGE_SPREAD, SLC_VOLUME_SPREAD},
+        {SLC_IMAGE_LABEL, SLC_VOLUME_LABEL}};
     uint32_t left = 0;
     if (!core_features_take(state, value, SLC_IMAGE_MEASURES, &left)) {
         return false;

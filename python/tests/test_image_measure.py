@@ -133,10 +133,10 @@ def test_layouts_and_nothing():
 
 def test_refused():
     labels = np.ones((3, 3), np.int32)
-    with pytest.raises(TypeError, match="2-D array of bool or integers"):
+    with pytest.raises(TypeError, match="2-D or 3-D array of bool or integers"):
         sluice.image.measure(labels.astype(np.float32))
-    with pytest.raises(TypeError, match="2-D array of bool or integers"):
-        sluice.image.measure(np.ones((3, 3, 3), int))
+    with pytest.raises(TypeError, match="2-D or 3-D array of bool or integers"):
+        sluice.image.measure(np.ones((1, 3, 3, 3), int))
     with pytest.raises(sluice.UsageError, match="labels have -1"):
         sluice.image.measure(-labels)
     with pytest.raises(sluice.UnsupportedError, match="the label 4294967296 at x 1, y 0"):

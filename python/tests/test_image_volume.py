@@ -344,3 +344,43 @@ def test_components_of_volumes_have_what_labels_have():
         sluice.image.components(volume[0], largest=1)
     with pytest.raises(sluice.UsageError, match="of images"):
         sluice.image.components(volume).to_regionprops()
+
+
+def test_label_volumes_are_scipys():
+    rng = np.random.default_rng(15)
+    for i in range(60):
+        shape = tuple(int(n) for n in rng.integers(1, 14, 3))
+        kind = np.dtype((np.uint8, np.int16, np.uint32, np.int64, ">i4", bool)[i % 6])
+        names = np.array([0, 0, 1, 1]) if kind == bool else np.array([0, 0, 3, 5, 100, 120])
+        labels = names[rng.integers(0, len(names), shape)].astype(kind)
+        labels = labels[::-1] if i % 4 == 0 else labels
+        grey = grey_values(rng, i % 5, shape)
+        features = ("label", "area", "box", "first", "centroid", "second", "grey", "spread")
+        c = sluice.image.measure(labels, grey=grey, features=features)
+        index = np.unique(labels[labels > 0])
+        assert (c.label == index).all()
+        if len(index) == 0:
+            continue
+        values, plain = grey.astype(np.float64), labels.astype(np.int64)
+        assert (c.volume == ndimage.sum(plain > 0, plain, index)).all()
+        assert c.slices() == [box for box in ndimage.find_objects(plain) if box is not None]
+        centres = np.array(ndimage.center_of_mass(plain > 0, plain, index))
+        assert np.allclose(np.stack([c.z, c.y, c.x], 1), centres)
+        z, y, x = np.indices(shape)
+        assert (c.sum_xz == ndimage.sum(x * z, plain, index)).all() and (c.sum_yy == ndimage.sum(y * y, plain, index)).all()
+        for found, function in ((c.mass, ndimage.sum), (c.grey_mean, ndimage.mean), (c.grey_std, ndimage.standard_deviation)):
+            assert np.allclose(found, function(values, plain, index), rtol=1e-9, atol=1e-9)
+        assert (c.grey_max == ndimage.maximum(values, plain, index)).all()
+    assert sluice.image.measure(np.zeros((0, 3, 4), np.int32)).n_rows == 0
+    for words, error, text in (
+        ({"features": ("hull",)}, sluice.UsageError, "'hull'; a volume has"),
+        ({"features": ("grey",)}, sluice.UsageError, "grey values: none given"),
+        ({"grey": labels, "features": ("area",)}, TypeError, "grey is of the features"),
+        ({"connectivity": 4}, sluice.UsageError, "connectivity is of the feature 'euler'"),
+    ):
+        with pytest.raises(error, match=text):
+            sluice.image.measure(np.ones((2, 3, 4), np.uint8), **words)
+    with pytest.raises(sluice.UnsupportedError, match="the label 4294967296 at x 0, y 0, z 0"):
+        sluice.image.measure(np.full((2, 2, 2), 1 << 32))
+    with pytest.raises(sluice.UsageError, match="labels have -1"):
+        sluice.image.measure(np.full((2, 2, 2), -1))

@@ -32,14 +32,7 @@ static void clear(measure *m)
     slc_column columns[SLC_IMAGE_COLUMNS];
     const slc_schema schema = slc_image_components_schema(SLC_IMAGE_MEASURES, columns);
     slc_columns_clear(&schema, &m->found);
-    free(m->first);
-    free(m->behind);
-    free(m->value);
-    free(m->row_at);
-    free(m->bits);
-    free(m->bytes);
-    free(m->table);
-    free(m->labels);
+    slc_image_measure_runs_clear(m);
     free(m->outlines);
     free(m->spans_at);
     free(m->spans);
@@ -319,13 +312,6 @@ static slc_status append(measure *m, slc_image_components *components, slc_error
 
 static slc_status run(measure *m, slc_image_components *components, slc_error *error)
 {
-    const size_t width = m->image->width, height = m->image->height;
-    m->row_at = calloc(height + 1, sizeof *m->row_at);
-    m->bits = calloc(width / 64 + 2, sizeof *m->bits);
-    m->bytes = m->image->type == SLC_IMAGE_BITS ? calloc(width, 1) : NULL;
-    if (m->row_at == NULL || m->bits == NULL || (m->bytes == NULL && m->image->type == SLC_IMAGE_BITS)) {
-        return slc_fail(error, SLC_ERR_MEMORY, "no memory for the rows of a label image");
-    }
     slc_status status = slc_image_measure_runs(m, error);
     if (status != SLC_OK) {
         return status;
@@ -403,6 +389,12 @@ slc_status slc_image_measure(const slc_image_measure_config *given, const slc_im
     measure m = {.features = config.features,
                  .connectivity = config.connectivity,
                  .image = labels,
+                 .volume = {.voxels = labels->pixels,
+                            .width = labels->width,
+                            .height = labels->height,
+                            .depth = 1,
+                            .stride = labels->stride,
+                            .type = labels->type},
                  .grey = (config.features & GREYS) != 0 ? grey : NULL};
     status = run(&m, components, error);
     clear(&m);

@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The runs of equal labels of a label image, and the list of labels. Where a run ends is found by comparing a
- * row with itself, moved by a pixel.
+ * The runs of equal labels of a label image or volume, and the list of labels. Where a run ends is found by
+ * comparing a row with itself, moved by a pixel.
  */
 #include "image/image_check.h"
 #include "image/image_measure_part.h"
-#include "image/image_volume_kernels.h"
+#include "image/image_volume_part.h"
 #include "simd/simd_bits.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 enum { ROOM = 4096 }; /* runs to begin with */
@@ -48,6 +49,7 @@ static uint64_t label_at(const void *row, size_t size, size_t x)
     }
 }
 
+/* In row y of all. */
 static slc_status add_run(slc_image_measuring *m, const void *row, size_t size, size_t y, size_t first,
                           size_t behind, slc_error *error)
 {
@@ -56,9 +58,13 @@ static slc_status add_run(slc_image_measuring *m, const void *row, size_t size, 
         return SLC_OK;
     }
     if (value > UINT32_MAX) {
+        char slice[40] = "";
+        if (m->volume.depth > 1) {
+            (void)snprintf(slice, sizeof slice, ", z %zu", y / m->volume.height);
+        }
         return slc_fail(error, SLC_ERR_UNSUPPORTED,
-                        "the label %llu at x %zu, y %zu: labels have up to 32 bits, the largest is %u",
-                        (unsigned long long)value, first, y, UINT32_MAX);
+                        "the label %llu at x %zu, y %zu%s: labels have up to 32 bits, the largest is %u",
+                        (unsigned long long)value, first, y % m->volume.height, slice, UINT32_MAX);
     }
     if (!has_room(m)) {
         return slc_fail(error, SLC_ERR_MEMORY, "no memory for more than %zu runs of labels", m->n_runs);
@@ -73,11 +79,11 @@ static slc_status add_run(slc_image_measuring *m, const void *row, size_t size, 
 /* The pixels of a row, one byte each at least. */
 static const void *pixels_of(const slc_image_measuring *m, size_t y)
 {
-    const uint8_t *row = slc_image_row(m->image, y);
-    if (m->image->type != SLC_IMAGE_BITS) {
+    const uint8_t *row = slc_volume_row(&m->volume, y % m->volume.height, y / m->volume.height);
+    if (m->volume.type != SLC_IMAGE_BITS) {
         return row;
     }
-    for (size_t x = 0; x < m->image->width; x++) {
+    for (size_t x = 0; x < m->volume.width; x++) {
         m->bytes[x] = row[x / 8] >> x % 8 & 1U;
     }
     return m->bytes;
@@ -86,11 +92,11 @@ static const void *pixels_of(const slc_image_measuring *m, size_t y)
 static slc_status find_runs(slc_image_measuring *m, slc_error *error)
 {
     const slc_volume_kernels *kernels = slc_volume_kernels_of(slc_volume_choose(SLC_SIMD_AUTO));
-    const slc_image *image = m->image;
-    const size_t width = image->width;
-    const size_t size = image->type == SLC_IMAGE_BITS ? 1 : slc_image_row_bytes(image->type, 1);
+    const slc_volume *v = &m->volume;
+    const size_t width = v->width, rows = v->height * v->depth;
+    const size_t size = v->type == SLC_IMAGE_BITS ? 1 : slc_image_row_bytes(v->type, 1);
     slc_status status = SLC_OK;
-    for (size_t y = 0; y < image->height && status == SLC_OK; y++) {
+    for (size_t y = 0; y < rows && status == SLC_OK; y++) {
         const void *row = pixels_of(m, y);
         size_t first = 0;
         m->row_at[y] = m->n_runs;
@@ -108,7 +114,7 @@ static slc_status find_runs(slc_image_measuring *m, slc_error *error)
         }
         status = status == SLC_OK ? add_run(m, row, size, y, first, width, error) : status;
     }
-    m->row_at[image->height] = m->n_runs;
+    m->row_at[rows] = m->n_runs;
     return status;
 }
 
@@ -177,6 +183,27 @@ static slc_status number_labels(slc_image_measuring *m, slc_error *error)
 
 slc_status slc_image_measure_runs(slc_image_measuring *m, slc_error *error)
 {
+    const slc_volume *v = &m->volume;
+    const bool bits = v->type == SLC_IMAGE_BITS;
+    const size_t rows = slc_image_times(v->height, v->depth);
+    m->row_at = rows < SIZE_MAX ? calloc(rows + 1, sizeof *m->row_at) : NULL;
+    m->bits = calloc(v->width / 64 + 2, sizeof *m->bits);
+    m->bytes = bits ? calloc(v->width, 1) : NULL;
+    if (m->row_at == NULL || m->bits == NULL || (bits && m->bytes == NULL)) {
+        return slc_fail(error, SLC_ERR_MEMORY, "no memory for the rows of a label image");
+    }
     const slc_status status = find_runs(m, error);
     return status == SLC_OK ? number_labels(m, error) : status;
+}
+
+void slc_image_measure_runs_clear(slc_image_measuring *m)
+{
+    free(m->first);
+    free(m->behind);
+    free(m->value);
+    free(m->row_at);
+    free(m->bits);
+    free(m->bytes);
+    free(m->table);
+    free(m->labels);
 }

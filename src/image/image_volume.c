@@ -39,6 +39,9 @@ static slc_status check_config(const slc_volume_config *c, slc_error *error)
     if (c->equal && c->inverse) {
         return slc_fail(error, SLC_ERR_USAGE, "inverse: of equal values there is no background");
     }
+    if ((c->features & SLC_VOLUME_LABEL) != 0) {
+        return slc_fail(error, SLC_ERR_USAGE, "features: label is of label volumes, slc_volume_measure");
+    }
     if ((c->features & ~(uint32_t)SLC_VOLUME_MEASURES) != 0) {
         return slc_fail(error, SLC_ERR_USAGE, "features: unknown bits 0x%x",
                         c->features & ~(uint32_t)SLC_VOLUME_MEASURES);
@@ -75,6 +78,9 @@ slc_status slc_volume_open(const slc_volume_config *given, slc_volume_labeller *
     slc_volume_keep keep;
     slc_status status = slc_volume_config_take(given, &config, error);
     status = status == SLC_OK ? slc_volume_keep_take(&config, &keep, error) : status;
+    if (status == SLC_OK && (keep.features & SLC_VOLUME_LABEL) != 0) {
+        status = slc_fail(error, SLC_ERR_USAGE, "filter: label is a column of label volumes");
+    }
     if (status != SLC_OK) {
         return status;
     }

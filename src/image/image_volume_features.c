@@ -11,8 +11,8 @@
 
 const char *slc_volume_feature_name(uint32_t feature)
 {
-    static const char *const names[] = {"volume", "box",      "first", "sums",
-                                        "second", "centroid", "grey",  "spread"};
+    static const char *const names[] = {"volume",   "box",  "first",  "sums", "second",
+                                        "centroid", "grey", "spread", "label"};
     for (uint32_t i = 0; i < sizeof names / sizeof names[0]; i++) {
         if (feature == (uint32_t)1 << i) {
             return names[i];
@@ -54,6 +54,7 @@ static const slc_column all_columns[] = {
     SOA_COLUMN(slc_volume_components, grey_max, "1"),
     SOA_COLUMN(slc_volume_components, grey_mean, "1"),
     SOA_COLUMN(slc_volume_components, grey_std, "1"),
+    SOA_COLUMN(slc_volume_components, label, "index"),
 };
 SOA_SCHEMA(slc_volume_components, slc_volume_components_all, "components", all_columns);
 _Static_assert(sizeof all_columns / sizeof all_columns[0] == SLC_VOLUME_COLUMNS,
@@ -69,7 +70,8 @@ static uint32_t brought_by(const slc_column *column)
            : at < offsetof(slc_volume_components, x)         ? SLC_VOLUME_SECOND
            : at < offsetof(slc_volume_components, mass)      ? SLC_VOLUME_CENTROID
            : at < offsetof(slc_volume_components, grey_mean) ? SLC_VOLUME_GREY
-                                                             : SLC_VOLUME_SPREAD;
+           : at < offsetof(slc_volume_components, label)     ? SLC_VOLUME_SPREAD
+                                                             : SLC_VOLUME_LABEL;
 }
 
 slc_schema slc_volume_components_schema(uint32_t features, slc_column columns[SLC_VOLUME_COLUMNS])

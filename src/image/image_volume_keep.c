@@ -13,7 +13,7 @@
 /* The feature that brings a column. */
 static uint32_t feature_of(const char *name)
 {
-    for (uint32_t feature = 1; feature < SLC_VOLUME_MEASURES; feature <<= 1) {
+    for (uint32_t feature = 1; feature <= SLC_VOLUME_LABEL; feature <<= 1) {
         slc_column columns[SLC_VOLUME_COLUMNS];
         const slc_schema schema = slc_volume_components_schema(feature, columns);
         for (size_t i = 0; i < schema.n_columns; i++) {

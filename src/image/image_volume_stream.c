@@ -6,7 +6,6 @@
  * periodic along z, the spans of the first slice stay until the end, and what they belong to stays open.
  */
 #include "base/columns.h"
-#include "image/image_volume_grey.h"
 #include "image/image_volume_part.h"
 #include "image/image_volume_spans.h"
 #include "image/image_volume_sums.h"
@@ -110,8 +109,9 @@ slc_status slc_volume_stream_open(const slc_volume_config *given, const slc_volu
     slc_volume_keep keep;
     status = status == SLC_OK ? check_shape(&config, shape, error) : status;
     status = status == SLC_OK ? slc_volume_keep_take(&config, &keep, error) : status;
-    if (status == SLC_OK && ((config.features | keep.features) & SLC_VOLUME_GREYS) != 0) {
-        status = slc_fail(error, SLC_ERR_USAGE, "features: a stream of slices has none of grey values");
+    if (status == SLC_OK && ((config.features | keep.features) & ~(uint32_t)SLC_VOLUME_ALL) != 0) {
+        status = slc_fail(error, SLC_ERR_USAGE,
+                          "features: a stream of slices has none of grey values or labels");
     }
     if (status == SLC_OK && keep.largest > 0) {
         status = slc_fail(error, SLC_ERR_USAGE,

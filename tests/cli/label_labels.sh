@@ -153,7 +153,6 @@ want_refused "--labels does not go with --split" label --labels s.tif --split 1
 want_refused "--labels does not go with --mask" label --labels s.tif --mask grey.pgm
 want_refused "--labels does not go with --stream" label --labels s.tif --stream
 want_refused "--labels does not go with --device" label --labels s.tif --device cuda
-want_refused "--volume does not go with --labels" label --volume --labels s.tif
 want_refused "--volume has no feature 'hull'" label --volume s.tif --features hull --stats x.csv
 want_refused "--connectivity with --labels is that of the feature euler" label --labels s.tif --connectivity 4
 want_refused "--intensity needs --labels" label s.tif --intensity grey.tif --stats x.csv

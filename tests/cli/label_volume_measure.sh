@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # SPDX-License-Identifier: Apache-2.0
-# Grey values of a volume's components: of another file or its own, beside sums over voxels by this script; and what is refused.
+# Grey values of a volume's components, of another file or its own, and features of label volumes, beside sums over voxels by this script; and what is
+# refused.
 . "$(dirname "$0")/common.sh" "$@"
 
 cat >tool.py <<'P'
@@ -13,7 +14,7 @@ grey = [chance.randrange(60000) for i in range(D * H * W)]
 
 def npy(name, shape, code, letter, values):
     head = ("{'descr': '%s', 'fortran_order': False, 'shape': %s, }" % (code, shape)).ljust(117) + "\n"
-    open(name, "wb").write(b"\x93NUMPY\x01\0" + struct.pack("<H", len(head)) + head.encode() + struct.pack("<%d%s" % (len(values), letter), *values))
+    open(name, "wb").write(b"\x93NUMPY\x01\0" + struct.pack("<H", len(head)) + head.encode() + struct.pack("%s%d%s" % (">" if code[0] == ">" else "<", len(values), letter), *values))
 
 def make():
     npy("on.npy", (D, H, W), "|u1", "B", on)
@@ -21,6 +22,11 @@ def make():
     npy("real.npy", (D, H, W), "<f4", "f", [v / 8 - 3000 for v in grey])
     npy("short.npy", (D - 1, H, W), "<u2", "H", grey[H * W:])
     npy("wide.npy", (D, H, W), "<u8", "Q", on)
+    named = [v and 70000 * (v - 8) + i // 50 for i, v in enumerate(on)]
+    npy("named.npy", (D, H, W), "<i4", "i", named)
+    npy("named8.npy", (D, H, W), ">i8", "q", named)
+    npy("negative.npy", (D, H, W), "<i2", "h", [-v for v in on])
+    npy("beyond.npy", (D, H, W), "<u8", "Q", [v << 32 for v in on])
     for z in range(D):
         page = grey[z * H * W:(z + 1) * H * W]
         open("slices/%d.pgm" % z, "w").write("P2 %d %d 65535\n%s\n" % (W, H, " ".join(map(str, page))))
@@ -30,7 +36,7 @@ def check(name, labels, kind):
     labels = struct.unpack("<%dI" % (D * H * W), open(labels, "rb").read()[128:])
     values = {"grey": grey, "real": [v / 8 - 3000 for v in grey], "own": on}[kind]
     rows = list(csv.DictReader(open(name)))
-    assert len(rows) == max(labels) > 2, len(rows)
+    assert [int(row["label"]) for row in rows] == sorted(set(labels) - {0}) and len(rows) > 2, len(rows)
     for row in rows:
         at = [i for i in range(D * H * W) if labels[i] == int(row["label"])]
         v = [values[i] for i in at]
@@ -82,6 +88,42 @@ equal "lengths" "$(head -1 um.csv)" "input,page,label,mass,weighted_x_um,weighte
 equal "along z" "$(tail -n +2 um.csv | cut -d, -f7 | awk '{ s += $1 } END { printf "%.6f", s / 5 }')" \
     "$(tail -n +2 s.csv | cut -d, -f7 | awk '{ s += $1 } END { printf "%.6f", s }')"
 forms npz components label --volume on.npy --intensity grey.npy -q --stats
+
+# Label volumes: the numbers are kept, also of what is not joined.
+for labels in named named8; do
+    run label --volume --labels $labels.npy --intensity grey.npy --features all -o l.npy --stats s.csv --json
+    want 0
+    tool check s.csv l.npy grey
+    cmp <(tail -c +129 l.npy) <(tail -c +129 named.npy) || fail "labels are not as they were"
+done
+equal "told" "$(key out "(o['labels'], o['connectivity'], o['volumes'][0]['components'])")" "(True, 0, $(($(wc -l <s.csv) - 1)))"
+run label --volume --labels l.npy --stats plain.csv -q
+want 0
+equal "columns" "$(head -1 plain.csv)" "input,page,label,volume,x_min,y_min,z_min,x_max,y_max,z_max,first_x,first_y,first_z,x,y,z"
+run label --volume --labels named.npy --filter 'label>=140000' --largest 2 -o some.npy --write-mask mask.npy --stats kept.csv -q
+want 0
+equal "kept" "$(tail -n +2 kept.csv | wc -l)" 2
+run label --volume --labels some.npy --stats again.csv -q
+want 0
+cmp kept.csv again.csv || fail "labels that are not kept are written"
+run label --volume mask.npy --threshold 255 --equal
+want 2
+run label --volume --labels mask.npy --stats m.csv -q
+want 0
+equal "mask" "$(cut -d, -f3,4 m.csv | paste -sd' ')" "label,volume 255,$(tail -n +2 kept.csv | awk -F, '{ n += $4 } END { print n }')"
+run label --volume --labels negative.npy --stats x.csv
+want 1
+grep -q 'negative.npy: .*is negative: labels are whole numbers from 0 up' err || fail "$(cat err)"
+run label --volume --labels beyond.npy --stats x.csv
+want 1
+grep -q 'beyond.npy: the label [0-9]* at x [0-9], y [0-9], z [0-9]: labels have up to 32 bits' err || fail "$(cat err)"
+run label --volume --labels real.npy --stats x.csv
+want 1
+grep -qF 'real.npy: label volume: of floats; labels are whole numbers' err || fail "$(cat err)"
+want_refused "--labels does not go with --threshold" label --volume --labels named.npy --threshold 3
+want_refused "--labels does not go with --equal" label --volume --labels named.npy --equal
+want_refused "--labels does not go with --stream" label --volume --labels named.npy --stream
+want_refused "--features grey with --labels needs --intensity" label --volume --labels named.npy --features grey --stats x.csv
 
 run label --volume on.npy --intensity short.npy --stats x.csv
 want 1

@@ -1,8 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Grey values of the components of volumes: against sums over single voxels, for every type and layout of the
- * values, connectivity, number of threads; and a volume of one slice has what its image has, to the last bit.
+ * Grey values of the components of volumes, and features of label volumes: against sums over single voxels,
+ * for every type and layout of the values, connectivity, number of threads; and a volume of one slice has
+ * what its image has, to the last bit.
  */
+#include "base/columns.h"
 #include "support/cmocka_all.h"
 #include "support/random.h"
 
@@ -232,7 +234,7 @@ static void filters_see_grey_values(void **state)
     (void)state;
     uint64_t seed = 33;
     slc_column columns[SLC_VOLUME_COLUMNS];
-    const slc_schema schema = slc_volume_components_schema(SLC_VOLUME_MEASURES, columns);
+    const slc_schema schema = slc_volume_components_schema(SLC_VOLUME_MEASURES & ~SLC_VOLUME_LABEL, columns);
     size_t n_kept = 0, n_left_out = 0;
     for (uint32_t i = 0; i < 40; i++) {
         slc_volume_config config;
@@ -242,7 +244,7 @@ static void filters_see_grey_values(void **state)
         choose(&seed);
         const slc_volume volume = volume_of(), grey = lay(SLC_IMAGE_U8, false, false, &seed);
         slc_volume_config_default(&config);
-        config.features = SLC_VOLUME_MEASURES;
+        config.features = SLC_VOLUME_MEASURES & ~SLC_VOLUME_LABEL;
         slc_volume_labeller *labeller = open_one(&config, i);
         assert_int_equal(slc_volume_run_grey(labeller, &volume, &grey, &out, &error), SLC_OK);
         slc_volume_close(labeller);
@@ -268,6 +270,165 @@ static void filters_see_grey_values(void **state)
         slc_volume_close(labeller);
     }
     assert_true(n_kept > 20 && n_left_out > 20);
+}
+
+/* The labels in a type that holds them, and with gaps between them. */
+static slc_volume spread_out(uint32_t n_labels, uint32_t i, uint32_t *factor)
+{
+    static const slc_image_type types[] = {SLC_IMAGE_U8, SLC_IMAGE_U16, SLC_IMAGE_U32, SLC_IMAGE_U64};
+    static const size_t sizes[] = {1, 2, 4, 8};
+    static uint64_t copies[ROOM];
+    const size_t kind = n_labels < 256 ? i % 4 : 1 + i % 3, bytes = sizes[kind];
+    *factor = kind < 2 || i % 3 == 0 ? 1 : 100003;
+    for (size_t k = 0; k < voxels(); k++) {
+        const uint64_t label = (uint64_t)f.labels[k] * *factor;
+        memcpy((char *)copies + k * bytes, &label, bytes); /* little-endian */
+    }
+    return (slc_volume){copies,
+                        f.width,
+                        f.height,
+                        f.depth,
+                        (ptrdiff_t)(f.width * bytes),
+                        (ptrdiff_t)(f.width * f.height * bytes),
+                        types[kind]};
+}
+
+/* Labels of the labeller, spread out and of another type, have the rows that it has. */
+static void measured_labels_are_components(void **state)
+{
+    (void)state;
+    const uint32_t features = SLC_VOLUME_MEASURES & ~(uint32_t)SLC_VOLUME_LABEL;
+    uint64_t seed = 34;
+    slc_column columns[SLC_VOLUME_COLUMNS], own_columns[SLC_VOLUME_COLUMNS];
+    const slc_schema schema = slc_volume_components_schema(SLC_VOLUME_MEASURES, columns);
+    const slc_schema own = slc_volume_components_schema(features, own_columns);
+    size_t rows = 0;
+    for (uint32_t i = 0; i < 60; i++) {
+        slc_volume_config config;
+        slc_volume_measure_config measure;
+        slc_error error = {SLC_OK, ""};
+        slc_volume_components wanted = {.volume = NULL}, found = {.volume = NULL};
+        choose(&seed);
+        const slc_volume volume = volume_of(), grey = lay((slc_image_type)(i % 5), i % 2 == 1, false, &seed);
+        slc_volume_labels out = {f.labels, (ptrdiff_t)(f.width * 4), (ptrdiff_t)(f.width * f.height * 4),
+                                 &wanted, 0};
+        slc_volume_config_default(&config);
+        slc_volume_measure_config_default(&measure);
+        config.features = features;
+        measure.features = SLC_VOLUME_MEASURES;
+        slc_volume_labeller *labeller = open_one(&config, i);
+        assert_int_equal(slc_volume_run_grey(labeller, &volume, &grey, &out, &error), SLC_OK);
+        uint32_t factor;
+        const slc_volume labels = spread_out(out.n_labels, i, &factor);
+        uint32_t filtered = 99;
+        assert_int_equal(slc_volume_measure(&measure, &labels, &grey, &found, &filtered, &error), SLC_OK);
+        assert_int_equal(found.head.size, wanted.head.size);
+        assert_int_equal(found.head.n_events, 1);
+        assert_int_equal(filtered, 0);
+        for (size_t c = 0; c < own.n_columns; c++) {
+            const size_t width = own_columns[c].type == SLC_TYPE_U32 ? 4 : 8, n = found.head.size;
+            const void *a = slc_column_data(&found, &own_columns[c]);
+            const void *b = slc_column_data(&wanted, &own_columns[c]);
+            assert_true(n == 0 || memcmp(a, b, n * width) == 0);
+        }
+        for (size_t k = 0; k < found.head.size; k++, rows++) {
+            assert_int_equal(found.label[k], (k + 1) * factor);
+        }
+        slc_columns_clear(&schema, &found);
+        slc_columns_clear(&own, &wanted);
+        slc_volume_close(labeller);
+    }
+    assert_true(rows > 1000);
+}
+
+static void labels_are_kept_by_their_features(void **state)
+{
+    (void)state;
+    static const uint16_t labels[] = {7, 7, 0, 900, 900, 900, 3, 0, 3, 3, 12, 7};
+    const slc_volume volume = {labels, 2, 3, 2, 4, 12, SLC_IMAGE_U16};
+    slc_volume_measure_config config;
+    slc_error error = {SLC_OK, ""};
+    slc_volume_components found = {.volume = NULL};
+    slc_column columns[SLC_VOLUME_COLUMNS];
+    slc_volume_measure_config_default(&config);
+    config.features = SLC_VOLUME_LABEL | SLC_VOLUME_SIZE;
+    const slc_schema schema = slc_volume_components_schema(config.features, columns);
+    const struct {
+        const char *filter;
+        uint32_t largest, n, labels[4], filtered;
+    } cases[] = {{NULL, 0, 4, {3, 7, 12, 900}, 0},
+                 {"label>=7 && volume>1", 0, 2, {7, 900}, 2},
+                 {"z_max>0 && z_min<1", 0, 1, {7}, 3},
+                 {NULL, 2, 2, {3, 7}, 2}}; /* three of them have three voxels */
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        uint32_t filtered = 99;
+        config.filter = cases[i].filter;
+        config.largest = cases[i].largest;
+        slc_columns_reset(&found);
+        assert_int_equal(slc_volume_measure(&config, &volume, NULL, &found, &filtered, &error), SLC_OK);
+        assert_int_equal(found.head.size, cases[i].n);
+        assert_int_equal(filtered, cases[i].filtered);
+        assert_memory_equal(found.label, cases[i].labels, cases[i].n * sizeof(uint32_t));
+    }
+    slc_columns_clear(&schema, &found);
+}
+
+static void label_volumes_are_checked(void **state)
+{
+    (void)state;
+    static const uint64_t wide[8] = {1, 2, 3, 4, 5, 6, UINT64_C(1) << 32, 8};
+    static const float reals[8] = {1};
+    static const uint8_t bytes[8] = {1};
+    slc_volume_measure_config config;
+    slc_volume_components found = {.volume = NULL};
+    const struct {
+        slc_volume labels;
+        const char *filter, *text;
+        uint32_t features;
+        slc_status status;
+    } cases[] = {
+        {{wide, 2, 2, 2, 16, 32, SLC_IMAGE_U64},
+         NULL,
+         "the label 4294967296 at x 0, y 1, z 1",
+         SLC_VOLUME_LABEL,
+         SLC_ERR_UNSUPPORTED},
+        {{reals, 2, 2, 2, 8, 16, SLC_IMAGE_F32}, NULL, "of floats", SLC_VOLUME_LABEL, SLC_ERR_UNSUPPORTED},
+        {{bytes, 2, 2, 2, 1, 4, SLC_IMAGE_U8},
+         NULL,
+         "label volume: a stride",
+         SLC_VOLUME_LABEL,
+         SLC_ERR_USAGE},
+        {{bytes, 2, 2, 2, 2, 4, SLC_IMAGE_U8}, NULL, "grey values: none", SLC_VOLUME_GREY, SLC_ERR_USAGE},
+        {{bytes, 2, 2, 2, 2, 4, SLC_IMAGE_U8}, NULL, "unknown ones", 1 << 9, SLC_ERR_USAGE},
+        {{bytes, 2, 2, 2, 2, 4, SLC_IMAGE_U8},
+         "grey_min>1",
+         "grey values: none",
+         SLC_VOLUME_SIZE,
+         SLC_ERR_USAGE},
+        {{bytes, 2, 2, 2, 2, 4, SLC_IMAGE_U8}, "round>1", "no column", SLC_VOLUME_SIZE, SLC_ERR_USAGE},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        slc_error error = {SLC_OK, ""};
+        slc_volume_measure_config_default(&config);
+        config.features = cases[i].features;
+        config.filter = cases[i].filter;
+        assert_int_equal(slc_volume_measure(&config, &cases[i].labels, NULL, &found, NULL, &error),
+                         cases[i].status);
+        if (strstr(error.text, cases[i].text) == NULL) {
+            fail_msg("case %zu: %s", i, error.text);
+        }
+        assert_int_equal(found.head.n_events, 0);
+    }
+    slc_volume_config labelling;
+    slc_volume_labeller *labeller = NULL;
+    slc_error error = {SLC_OK, ""};
+    slc_volume_config_default(&labelling);
+    labelling.features = SLC_VOLUME_LABEL;
+    assert_int_equal(slc_volume_open(&labelling, &labeller, &error), SLC_ERR_USAGE);
+    labelling.features = 0;
+    labelling.filter = "label>3";
+    assert_int_equal(slc_volume_open(&labelling, &labeller, &error), SLC_ERR_USAGE);
+    assert_non_null(strstr(error.text, "label"));
 }
 
 static void what_is_wrong_is_told(void **state)
@@ -324,6 +485,9 @@ int main(void)
         cmocka_unit_test(sums_are_right),
         cmocka_unit_test(a_slice_is_an_image),
         cmocka_unit_test(filters_see_grey_values),
+        cmocka_unit_test(measured_labels_are_components),
+        cmocka_unit_test(labels_are_kept_by_their_features),
+        cmocka_unit_test(label_volumes_are_checked),
         cmocka_unit_test(what_is_wrong_is_told),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
