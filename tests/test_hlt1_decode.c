@@ -2,6 +2,7 @@
  * UT and SciFi: the ten events' counts and bits, banks of versions that the events do not have, damage. */
 #include "base/bytes.h"
 #include "base/columns.h"
+#include "base/splitmix.h"
 #include "scifi/scifi_decode.h"
 #include "ut/ut_decode.h"
 #include <sluice/io.h>
@@ -261,6 +262,43 @@ static void damage_of_ut(void **state)
     slc_columns_clear(&slc_ut_hits_schema, &hits);
 }
 
+/* Buckets with from few hits to more than vectors put in order, some of the same x; of banks that lie one
+ * after the other, the last one at the end of what may be read. */
+static void crowded_ut(void **state)
+{
+    static slc_ut_geometry geometry;
+    static uint8_t event[1 << 15];
+    const slc_simd_target targets[] = {SLC_SIMD_C, SLC_SIMD_AUTO};
+    uint64_t random = 71;
+    (void)state;
+    hlt1_detectors_ut(&geometry);
+    slc_ut_hits hits = {0};
+    for (uint32_t words = 4; words <= 6 * 512 * 4; words *= 8) {
+        uint8_t *end = event + sizeof event;
+        for (int16_t board = 60; board >= 0; board = (int16_t)(board - 3)) { /* the last one first */
+            uint8_t bank[4 + 2 * 60] = {0};
+            const uint32_t n = slc_random_below(&random, 60);
+            slc_store_u16(bank, (uint16_t)n);
+            for (uint32_t i = 0; i < n; i++) {
+                slc_store_u16(bank + 4 + 2 * (size_t)i, (uint16_t)slc_random_below(&random, words));
+            }
+            end -= slc_lhcb_bank_bound(4 + 2 * (size_t)n);
+            assert_true(slc_lhcb_bank_write(end, (size_t)(event + sizeof event - end), SLC_LHCB_BANK_UT, 3,
+                                            board, bank, 4 + 2 * (size_t)n) > 0);
+        }
+        const slc_lhcb_bank_cursor cursor = {.bytes = end, .size = (size_t)(event + sizeof event - end)};
+        const size_t n = oracle_hlt1_ut(&geometry, cursor, expected, MAX_HITS);
+        for (size_t t = 0; t < sizeof targets / sizeof *targets; t++) {
+            slc_ut_decoder *decoder = slc_ut_decoder_open(&geometry, targets[t]);
+            decode_ut(decoder, find_banks(cursor, SLC_LHCB_BANK_UT), &hits);
+            assert_int_equal(slc_faults_total(&faults), 0);
+            assert_ut(&hits, n);
+            slc_ut_decoder_close(decoder);
+        }
+    }
+    slc_columns_clear(&slc_ut_hits_schema, &hits);
+}
+
 /* Version 4: word k of lane L is word 16 · (k / 2) + 2 · (5 - L) + k % 2 behind the counters. */
 static void lanes_of_ut(void **state)
 {
@@ -380,8 +418,9 @@ static void damage_of_scifi(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest made[] = {cmocka_unit_test(damage_of_ut), cmocka_unit_test(lanes_of_ut),
-                                      cmocka_unit_test(edges_of_scifi), cmocka_unit_test(damage_of_scifi)};
+    const struct CMUnitTest made[] = {cmocka_unit_test(damage_of_ut), cmocka_unit_test(crowded_ut),
+                                      cmocka_unit_test(lanes_of_ut), cmocka_unit_test(edges_of_scifi),
+                                      cmocka_unit_test(damage_of_scifi)};
     const struct CMUnitTest real[] = {cmocka_unit_test(ten_events), cmocka_unit_test(word_by_word)};
     const int failed = cmocka_run_group_tests(made, NULL, NULL);
     const int skip = support_skip_without("lhcb_hlt1/ut_boards.bin");

@@ -3,6 +3,8 @@
 #include "hlt1/hlt1_banks.h"
 #include "lhcb/lhcb_walk.h"
 
+enum { AHEAD = 24 };
+
 const uint8_t slc_hlt1_bank_types[SLC_HLT1_DETECTORS] = {[SLC_HLT1_UT] = SLC_LHCB_BANK_UT,
                                                          [SLC_HLT1_SCIFI] = SLC_LHCB_BANK_SCIFI,
                                                          [SLC_HLT1_MUON] = SLC_LHCB_BANK_MUON};
@@ -54,6 +56,9 @@ void slc_hlt1_banks_find(const slc_batch *batch, uint32_t event, const slc_lhcb_
     }
     const uint32_t *place = places->place + (size_t)event * SLC_LHCB_PLACES;
     for (size_t i = 0, n = places->n[event]; i < n; i++) {
+        if (i + AHEAD < n) { /* the walk was long ago: the banks have left the nearer caches */
+            __builtin_prefetch(batch->bytes + batch->offset[event] + place[i + AHEAD]);
+        }
         const slc_lhcb_bank bank = slc_lhcb_bank_at(batch->bytes + batch->offset[event], place[i]);
         take(banks, &bank, batch->first_event + event, faults);
     }

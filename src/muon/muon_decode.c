@@ -252,13 +252,14 @@ static void read_bank(slc_muon_decoder *decoder, uint32_t source)
                 continue;
             }
             *seen |= bit;
-            decoder->slot[decoder->n_tiles] = to->slot;
-            decoder->begin[to->slot + 1]++;
+            const uint32_t slot = to->pad_and_slot >> SLC_MUON_SLOT_SHIFT;
+            decoder->slot[decoder->n_tiles] = (uint8_t)slot;
+            decoder->begin[slot + 1]++;
             decoder->tiles[decoder->n_tiles++] = (tile){.place = to->place,
                                                         .key = to->key,
                                                         .next = NONE,
                                                         .time = (uint8_t)(word >> 12),
-                                                        .pad = to->pad};
+                                                        .pad = to->pad_and_slot & SLC_MUON_PAD_MASK};
         }
     }
 }
@@ -340,7 +341,8 @@ static size_t emit_crossings(slc_muon_decoder *decoder, uint32_t begin, uint32_t
         const uint16_t chain = head[first.key];
         for (uint16_t k = chain; k != NONE; k = sorted[k].next) {
             sorted[k].crossed = true;
-            emit(&hits, row++, pads, first.pad + sorted[k].pad, 0, first.time, sorted[k].time);
+            emit(&hits, row++, pads, (first.pad + sorted[k].pad) & SLC_MUON_PAD_MASK, 0, first.time,
+                 sorted[k].time);
         }
         sorted[i].crossed = chain != NONE;
     }

@@ -301,10 +301,11 @@ static const char *connect(const table tables[TABLES], slc_muon_geometry *geomet
     const uint32_t key_x = is_first ? x * second.x / first.x : x,
                    key_y = is_first ? y : y * first.y / second.y;
     geometry->places[geometry->n_places] = place_of(&tables[which], which, group, x, y);
+    const uint32_t slot = 2 * group + (is_second ? 1 : 0);
+    const uint32_t pad = is_first ? x : slc_muon_pad_row(geometry, group, 0, y);
     *address = (slc_muon_address){.place = (uint16_t)geometry->n_places++,
                                   .key = (uint16_t)(key_begin[group] + key_y * 2 * second.x + key_x),
-                                  .pad = is_first ? x : slc_muon_pad_row(geometry, group, 0, y),
-                                  .slot = (uint8_t)(2 * group + (is_second ? 1 : 0))};
+                                  .pad_and_slot = (pad & SLC_MUON_PAD_MASK) | slot << SLC_MUON_SLOT_SHIFT};
     return NULL;
 }
 

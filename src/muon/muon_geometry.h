@@ -68,14 +68,14 @@ typedef struct slc_muon_grid {
 } slc_muon_grid;
 
 /* What an address is. Two strips cross where their keys are equal; the pad where they do has the row
- * pad(first)
- * + pad(second). */
+ * pad(first) + pad(second), modulo 2^24. */
 typedef struct slc_muon_address {
     uint16_t place; /* of the tile itself, among `places`; SLC_MUON_UNCONNECTED */
     uint16_t key;
-    uint32_t pad;
-    uint8_t slot; /* 2 · group + 1 for the second layout */
+    uint32_t pad_and_slot; /* slot in the upper 8 bits: 2 · group + 1 for the second layout */
 } slc_muon_address;
+
+enum { SLC_MUON_PAD_MASK = 0xffffff, SLC_MUON_SLOT_SHIFT = 24 };
 
 struct slc_muon_geometry {
     uint32_t n_addresses[SLC_MUON_TELL1];

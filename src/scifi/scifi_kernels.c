@@ -78,7 +78,7 @@ static void place_prepare(void *memory, uint64_t seed)
     for (uint32_t m = 0; m < MODULES; m++) {
         make_module(s, m);
         const uint32_t of_piece = slc_random_below(&random, 2 * OF_MODULE);
-        s->extents[m] = (slc_scifi_extent){n, n + of_piece <= HITS ? of_piece : 0};
+        s->extents[m] = (slc_scifi_extent){s->words + 2 * (size_t)n, n + of_piece <= HITS ? of_piece : 0};
         for (uint32_t i = 0, cell = 0; i < s->extents[m].n; i++, n++) {
             cell += 1 + slc_random_below(&random, 2048 / (2 * OF_MODULE) - 1);
             slc_store_u16(s->words + 2 * (size_t)n, (uint16_t)(cell << 2 | slc_random_below(&random, 4)));
@@ -89,11 +89,8 @@ static void place_prepare(void *memory, uint64_t seed)
 static void place_run(void *memory, slc_simd_target target)
 {
     place_scratch *s = memory;
-    const slc_scifi_place_in in = {.pieces = s->pieces,
-                                   .n_pieces = MODULES,
-                                   .modules = s->modules,
-                                   .extents = s->extents,
-                                   .words = s->words};
+    const slc_scifi_place_in in = {
+        .pieces = s->pieces, .n_pieces = MODULES, .modules = s->modules, .extents = s->extents};
     const slc_scifi_hits hits = {.x_mm = s->x,
                                  .z_mm = s->z,
                                  .y_end_mm = s->y,
@@ -107,7 +104,7 @@ static uint64_t place_digest(const void *memory)
 {
     const place_scratch *s = memory;
     const slc_scifi_extent *last = &s->extents[MODULES - 1];
-    const size_t n = last->begin + last->n;
+    const size_t n = (size_t)(last->words - s->words) / 2 + last->n;
     uint64_t digest = slc_simd_digest(s->right, s->x, n * sizeof *s->x);
     digest = slc_simd_digest(digest, s->z, n * sizeof *s->z);
     digest = slc_simd_digest(digest, s->y, n * sizeof *s->y);

@@ -4,6 +4,7 @@
 
 #include "base/bytes.h"
 #include "base/columns.h"
+#include "lhcb/lhcb_walk.h"
 #include "scifi/scifi_geometry.h"
 
 #include <stdlib.h>
@@ -120,38 +121,42 @@ void slc_scifi_pieces_make(const slc_scifi_geometry *geometry, slc_simd_target t
 
 /* ---- an event ---------------------------------------------------------------------------------- */
 
-/* Words of a bank below `end`; they rise. */
+/* Words of a bank below `end`; they rise. As many steps for every event, so that they are foreseen. */
 static uint32_t count_below(const uint8_t *words, uint32_t n, uint32_t end)
 {
     uint32_t below = 0;
-    for (uint32_t i = 0; i < n; i++) {
-        below += (uint32_t)slc_load_u16(words + 2 * (size_t)i) >> 2 < end;
+    while (n > 0) {
+        const uint32_t half = (n + 1) / 2;
+        const bool beyond = (uint32_t)slc_load_u16(words + 2 * (size_t)(below + half - 1)) >> 2 < end;
+        below += beyond ? half : 0;
+        n -= half;
     }
     return below;
 }
 
-/* Copies a bank's words behind the `n` that are there; returns how many there are then, UINT32_MAX if the
- * bank is not plain. */
-static uint32_t collect(slc_scifi_pieces *pieces, const slc_lhcb_bank *bank, uint8_t *words, uint32_t n)
+/* Where a bank's words are, by piece; those behind which nothing may be read are copied to `copies`. Returns
+ * how many there are, UINT32_MAX if the bank is not plain. */
+static uint32_t collect(slc_scifi_pieces *pieces, const slc_lhcb_bank *bank, size_t readable, uint8_t *copies)
 {
     const uint32_t source = (uint16_t)bank->source;
     const uint32_t slot = source < SLC_SCIFI_BANKS ? pieces->first_slot[source] : 0;
     if (source >= SLC_SCIFI_BANKS || pieces->first_slot[source + 1] == slot ||
         (bank->version != 4 && bank->version != 5) || bank->size < SLC_SCIFI_WORDS_AT ||
-        bank->size % 2 != 0 || pieces->extents[slot].begin != UINT32_MAX) {
+        bank->size % 2 != 0 || pieces->extents[slot].words != NULL) {
         return UINT32_MAX;
     }
-    const uint8_t *from = bank->payload + SLC_SCIFI_WORDS_AT;
+    const uint8_t *words = bank->payload + SLC_SCIFI_WORDS_AT;
     uint32_t left = (bank->size - SLC_SCIFI_WORDS_AT) / 2;
-    left -= left > 0 && slc_load_u16(from + 2 * (size_t)(left - 1)) == 0; /* padding */
-    if (left > 0) {
-        memcpy(words + 2 * (size_t)n, from, 2 * (size_t)left);
+    left -= left > 0 && slc_load_u16(words + 2 * (size_t)(left - 1)) == 0; /* padding */
+    const uint32_t n = left;
+    if (readable < bank->size + (size_t)SLC_SCIFI_SPARE_BYTES) {
+        words = n > 0 ? memcpy(copies, words, 2 * (size_t)n) : copies;
     }
     for (uint32_t k = slot; k < pieces->first_slot[source + 1]; k++) {
         const bool last = k + 1 == pieces->first_slot[source + 1];
-        const uint32_t of_piece = last ? left : count_below(words + 2 * (size_t)n, left, pieces->ends[k]);
-        pieces->extents[k] = (slc_scifi_extent){n, of_piece};
-        n += of_piece;
+        const uint32_t of_piece = last ? left : count_below(words, left, pieces->ends[k]);
+        pieces->extents[k] = (slc_scifi_extent){words, of_piece};
+        words += 2 * (size_t)of_piece;
         left -= of_piece;
     }
     return n;
@@ -162,19 +167,20 @@ bool slc_scifi_pieces_run(slc_scifi_pieces *pieces, const slc_lhcb_bank *banks, 
 {
     uint32_t n = 0;
     for (size_t k = 0; k < pieces->n; k++) {
-        pieces->extents[k] = (slc_scifi_extent){UINT32_MAX, 0};
+        pieces->extents[k] = (slc_scifi_extent){NULL, 0};
     }
     for (size_t i = 0; i < n_banks; i++) {
-        n = collect(pieces, &banks[i], (uint8_t *)words, n);
-        if (n == UINT32_MAX) {
+        const size_t readable = slc_lhcb_bank_readable(&banks[i], &banks[n_banks - 1]);
+        const uint32_t of_bank = collect(pieces, &banks[i], readable, (uint8_t *)words + 2 * (size_t)n);
+        if (of_bank == UINT32_MAX) {
             return false;
         }
+        n += of_bank;
     }
     const slc_scifi_place_in in = {.pieces = pieces->piece,
                                    .n_pieces = pieces->n,
                                    .modules = pieces->modules,
-                                   .extents = pieces->extents,
-                                   .words = (const uint8_t *)words};
+                                   .extents = pieces->extents};
     if (n > 0 && !pieces->kernels->place(&in, hits, hits->head.size, flags)) {
         return false;
     }

@@ -18,7 +18,8 @@ enum {
     SLC_SCIFI_PLAIN_SIZE = 4, /* of a cluster that is not flagged */
     SLC_SCIFI_MODULES = SLC_SCIFI_MATS / 4,
     SLC_SCIFI_PIECES = SLC_SCIFI_BANKS + SLC_SCIFI_MODULES, /* at most: each begins a bank or a module */
-    SLC_SCIFI_SPARE = 64                                    /* lanes of the widest vector */
+    SLC_SCIFI_SPARE = 64,                                   /* lanes of the widest vector */
+    SLC_SCIFI_SPARE_BYTES = 4 * SLC_SCIFI_SPARE
 };
 
 /* What places hits, of the four mats of a module. */
@@ -47,8 +48,10 @@ typedef struct slc_scifi_piece {
     bool alike; /* are its module's mats but for their mirrors */
 } slc_scifi_piece;
 
+/* n words of a piece, little-endian, of 16 bits; SLC_SCIFI_SPARE_BYTES behind them may be read. */
 typedef struct slc_scifi_extent {
-    uint32_t begin, n;
+    const uint8_t *words;
+    uint32_t n;
 } slc_scifi_extent;
 
 typedef struct slc_scifi_place_in {
@@ -56,7 +59,6 @@ typedef struct slc_scifi_place_in {
     size_t n_pieces;
     const slc_scifi_module *modules; /* SLC_SCIFI_SPARE floats behind them */
     const slc_scifi_extent *extents;
-    const uint8_t *words; /* little-endian, of 16 bits; SLC_SCIFI_SPARE times 4 bytes behind them */
 } slc_scifi_place_in;
 
 typedef struct slc_scifi_kernels {

@@ -6,6 +6,8 @@
 #include "scifi/scifi_place.h"
 #include "simd/simd.h"
 
+enum { AHEAD = 4, LINE = 64 };
+
 /* A number of the mats that lanes are in, of a module's four. */
 static inline f32v of_mats(const float four[4], u32v mat)
 {
@@ -64,7 +66,7 @@ static inline bool place_piece(const slc_scifi_place_in *in, const slc_scifi_pie
                                const slc_scifi_hits *hits, size_t row, uint32_t *flag)
 {
     const slc_scifi_extent *extent = &in->extents[p->slot];
-    const uint8_t *words = in->words + 2 * (size_t)extent->begin;
+    const uint8_t *words = extent->words;
     const float(*module)[4] = in->modules[p->module].number;
     const u32v lane = u32v_iota(0), last = u32v_set((uint32_t)SIMD_LANES - 1);
     mask32 wrong = mask32_none();
@@ -77,6 +79,19 @@ static inline bool place_piece(const slc_scifi_place_in *in, const slc_scifi_pie
         wrong = mask32_or(wrong, mask32_and(outside, mask32_first(m)));
     }
     return !mask32_any(wrong);
+}
+
+/* Modules in the order of x are all over their table, and words come from afar. */
+static inline void ask_for(const slc_scifi_place_in *in, size_t k)
+{
+    if (k < in->n_pieces) {
+        const char *module = (const char *)&in->modules[in->pieces[k].module];
+        for (size_t at = 0; at < sizeof *in->modules; at += LINE) {
+            __builtin_prefetch(module + at);
+        }
+        __builtin_prefetch(module + sizeof *in->modules - 1);
+        __builtin_prefetch(in->extents[in->pieces[k].slot].words);
+    }
 }
 
 static bool rises(const float *x, size_t n)
@@ -98,6 +113,7 @@ static bool place(const slc_scifi_place_in *in, const slc_scifi_hits *hits, size
         const uint8_t zone = in->pieces[k].zone;
         const size_t first = row;
         for (; k < in->n_pieces && in->pieces[k].zone == zone; k++) {
+            ask_for(in, k + AHEAD);
             right &= place_piece(in, &in->pieces[k], &columns, row, flags + (row - begin));
             row += in->extents[in->pieces[k].slot].n;
         }

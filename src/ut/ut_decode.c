@@ -1,13 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * UT: words to hits. Hits come by board and go by layer and x: they are counted by layer and buckets of x
- * that are narrow where there are many, put there, and those few that then lie wrong are moved by insertion.
- * Hits of the same x stand by channel. Events with nothing wrong in them go through vectors (ut_place.h), all
- * others word by word.
+ * that are narrow where there are many and put there; those of a bucket are then put in order a vector at a
+ * time, and where a bucket has very many, by insertion. Hits of the same x stand by channel. Events with
+ * nothing wrong in them go through vectors (ut_place.h), all others word by word.
  */
 #include "ut/ut_decode.h"
 #include "base/bytes.h"
 #include "base/columns.h"
+#include "lhcb/lhcb_walk.h"
 #include "ut/ut_place.h"
 
 #include <assert.h>
@@ -22,14 +23,18 @@ enum {
     LEAST_V4 = 24,
     ROW_V4 = 16, /* words: two of each of six lanes, and what is not used */
     BAD_LANE = 255,
-    COLUMNS = 9 /* of scratch */
+    COLUMNS = 12, /* of scratch */
+    GAPS = (SLC_UT_LAYERS + 1) * SLC_UT_REACH
 };
 
 struct slc_ut_decoder {
     const slc_ut_kernels *kernels;
     slc_ut_found found;
-    uint32_t *rows;  /* of `found`, in the order of hits */
-    uint8_t *words;  /* of the event, bank after bank */
+    uint8_t *words; /* of banks behind which nothing may be read */
+    /* By layer and bucket, with a gap in front of each layer and behind the last one: rows of `found`, their
+     * x and channel, and where they go. */
+    uint32_t *rows, *channel, *to;
+    float *x;
     uint32_t *block; /* of all of these */
     size_t capacity;
     slc_ut_board boards[SLC_UT_BOARDS];
@@ -100,7 +105,7 @@ slc_status slc_ut_decoder_reserve(slc_ut_decoder *decoder, size_t hits)
     if (hits <= decoder->capacity) {
         return SLC_OK;
     }
-    const size_t capacity = hits + hits / 2, column = capacity + SLC_UT_SPARE;
+    const size_t capacity = hits + hits / 2, column = capacity + GAPS + SLC_UT_SPARE;
     free(decoder->block);
     decoder->block = malloc(COLUMNS * column * sizeof *decoder->block);
     decoder->capacity = decoder->block != NULL ? capacity : 0;
@@ -117,6 +122,9 @@ slc_status slc_ut_decoder_reserve(slc_ut_decoder *decoder, size_t hits)
                                     .weight = (float *)(at + 8 * column)};
     decoder->rows = at + 2 * column;
     decoder->words = (uint8_t *)(at + 3 * column);
+    decoder->channel = at + 9 * column;
+    decoder->to = at + 10 * column;
+    decoder->x = (float *)(at + 11 * column);
     return SLC_OK;
 }
 
@@ -237,6 +245,7 @@ static bool take_plain(slc_ut_decoder *decoder, const slc_lhcb_bank *banks, size
 {
     slc_ut_words of_boards[SLC_UT_BOARDS];
     bool seen[SLC_UT_BOARDS] = {false};
+    const slc_lhcb_bank *last = n_banks > 0 ? &banks[n_banks - 1] : NULL;
     size_t n_boards = 0;
     uint32_t begin = 0;
     for (size_t i = 0; i < n_banks; i++) {
@@ -251,59 +260,97 @@ static bool take_plain(slc_ut_decoder *decoder, const slc_lhcb_bank *banks, size
             return false;
         }
         if (n > 0) {
-            memcpy(decoder->words + 2 * (size_t)begin, bank->payload + HEAD_V3, 2 * (size_t)n);
-            of_boards[n_boards++] = (slc_ut_words){board, begin, n};
+            const uint8_t *words = bank->payload + HEAD_V3;
+            if (slc_lhcb_bank_readable(bank, last) < HEAD_V3 + 2 * (size_t)n + SLC_UT_SPARE_BYTES) {
+                words = memcpy(decoder->words + 2 * (size_t)begin, words, 2 * (size_t)n);
+            }
+            of_boards[n_boards++] = (slc_ut_words){words, board, begin, n};
             begin += n;
         }
     }
     *n_hits = begin;
-    return decoder->kernels->place(decoder->boards, of_boards, n_boards, decoder->words, &decoder->found);
+    return decoder->kernels->place(decoder->boards, of_boards, n_boards, &decoder->found);
 }
 
 /* ---- order ------------------------------------------------------------------------------------- */
 
-/* Hits begin … end - 1 of a layer are by bucket, and so nearly in order. `x` is moved with the rows. */
-static void mend_order(const slc_ut_decoder *decoder, float *x, size_t begin, size_t end)
+/* Of hits by layer and bucket. */
+typedef struct layers {
+    uint32_t begin[SLC_UT_LAYERS + 1]; /* among hits */
+    uint32_t most[SLC_UT_LAYERS];      /* hits of a bucket */
+} layers;
+
+/* Where a layer's hits begin that stand by bucket. */
+static size_t after_gap(const layers *of, size_t layer)
 {
-    uint32_t *rows = decoder->rows;
-    const uint32_t *channel = decoder->found.channel;
-    for (size_t i = begin + 1; i < end; i++) {
-        const float at = x[i];
-        const uint32_t row = rows[i];
-        size_t k = i;
-        for (; k > begin && (x[k - 1] > at || (x[k - 1] == at && channel[rows[k - 1]] > channel[row])); k--) {
-            x[k] = x[k - 1];
-            rows[k] = rows[k - 1];
+    return of->begin[layer] + (layer + 1) * SLC_UT_REACH;
+}
+
+/* Counts become the places of the first hits of buckets. */
+static void begin_buckets(uint32_t *counts, layers *of)
+{
+    uint32_t at = 0;
+    for (size_t layer = 0; layer < SLC_UT_LAYERS; layer++) {
+        uint32_t *of_layer = counts + layer * SLC_UT_BUCKETS, most = 0;
+        of->begin[layer] = at;
+        for (size_t k = 0; k < SLC_UT_BUCKETS; k++) {
+            const uint32_t count = of_layer[k];
+            most = count > most ? count : most;
+            of_layer[k] = at + (uint32_t)(layer + 1) * SLC_UT_REACH;
+            at += count;
         }
-        x[k] = at;
-        rows[k] = row;
+        of->most[layer] = most;
+    }
+    of->begin[SLC_UT_LAYERS] = at;
+}
+
+static void fill_gaps(float *x, const layers *of)
+{
+    for (size_t layer = 0; layer <= SLC_UT_LAYERS; layer++) {
+        for (size_t k = 1; k <= SLC_UT_REACH; k++) {
+            x[after_gap(of, layer) - k] = NAN;
+        }
     }
 }
 
-/* Rows of n hits, by layer and x, and their x. */
-static void sort_hits(const slc_ut_decoder *decoder, size_t n, float *x, uint32_t begin[SLC_UT_LAYERS + 1])
+/* What the kernel does, for layers with crowded buckets: hits of other buckets end the way. */
+static void order_crowded(const float *x, const uint32_t *channel, uint32_t n, uint32_t reach, uint32_t first,
+                          uint32_t *to)
 {
-    const uint32_t *key = decoder->found.key;
-    uint32_t next[KEYS] = {0}, at = 0;
+    for (uint32_t i = 0; i < n; i++) {
+        to[i] = first + i;
+        for (uint32_t k = i + 1; k < n && k - i <= reach; k++) {
+            to[i] += x[k] < x[i] || (x[k] == x[i] && channel[k] < channel[i]);
+        }
+        for (uint32_t k = i; k > 0 && i - k < reach; k--) {
+            to[i] -= x[k - 1] > x[i] || (x[k - 1] == x[i] && channel[k - 1] > channel[i]);
+        }
+    }
+}
+
+/* Hits by layer and bucket, and where they go. */
+static void sort_hits(const slc_ut_decoder *decoder, size_t n, layers *of)
+{
+    const slc_ut_found *found = &decoder->found;
+    uint32_t next[KEYS] = {0};
     for (size_t i = 0; i < n; i++) {
-        next[key[i]]++;
+        next[found->key[i]]++;
     }
-    for (size_t k = 0; k < KEYS; k++) {
-        const uint32_t count = next[k];
-        next[k] = at;
-        at += count;
-    }
-    for (size_t layer = 0; layer < SLC_UT_LAYERS; layer++) {
-        begin[layer] = next[layer * SLC_UT_BUCKETS];
-    }
-    begin[SLC_UT_LAYERS] = at;
+    begin_buckets(next, of);
     for (size_t i = 0; i < n; i++) {
-        const uint32_t to = next[key[i]]++;
-        x[to] = decoder->found.x[i];
-        decoder->rows[to] = (uint32_t)i;
+        const uint32_t at = next[found->key[i]]++;
+        decoder->x[at] = found->x[i];
+        decoder->channel[at] = found->channel[i];
+        decoder->rows[at] = (uint32_t)i;
     }
+    fill_gaps(decoder->x, of);
     for (size_t layer = 0; layer < SLC_UT_LAYERS; layer++) {
-        mend_order(decoder, x, begin[layer], begin[layer + 1]);
+        const uint32_t first = of->begin[layer], hits = of->begin[layer + 1] - first, most = of->most[layer];
+        const size_t at = after_gap(of, layer);
+        if (most > 0) {
+            (most <= SLC_UT_REACH ? decoder->kernels->order : order_crowded)(
+                decoder->x + at, decoder->channel + at, hits, most - 1, first, decoder->to + at);
+        }
     }
 }
 
@@ -312,18 +359,20 @@ static void append(const slc_ut_decoder *decoder, size_t n, slc_ut_hits *hits)
     const slc_ut_found found = decoder->found;
     const slc_ut_hits to = *hits; /* its columns do not move */
     const size_t first = hits->head.size;
-    uint32_t begin[SLC_UT_LAYERS + 1];
-    sort_hits(decoder, n, to.x_mm + first, begin);
-    for (size_t i = 0; i < n; i++) {
-        const uint32_t row = decoder->rows[i];
-        to.z_mm[first + i] = found.z[row];
-        to.y_begin_mm[first + i] = found.y_begin[row];
-        to.y_end_mm[first + i] = found.y_end[row];
-        to.weight[first + i] = found.weight[row];
-        to.channel[first + i] = found.channel[row];
-    }
-    for (uint32_t layer = 0; layer < SLC_UT_LAYERS; layer++) {
-        memset(to.layer + first + begin[layer], (int)layer, begin[layer + 1] - begin[layer]);
+    layers of;
+    sort_hits(decoder, n, &of);
+    for (size_t layer = 0; layer < SLC_UT_LAYERS; layer++) {
+        const size_t begin = after_gap(&of, layer), end = begin + of.begin[layer + 1] - of.begin[layer];
+        for (size_t i = begin; i < end; i++) {
+            const size_t row = decoder->rows[i], at = first + decoder->to[i];
+            to.x_mm[at] = decoder->x[i];
+            to.z_mm[at] = found.z[row];
+            to.y_begin_mm[at] = found.y_begin[row];
+            to.y_end_mm[at] = found.y_end[row];
+            to.weight[at] = found.weight[row];
+            to.channel[at] = decoder->channel[i];
+        }
+        memset(to.layer + first + of.begin[layer], (int)layer, end - begin);
     }
     hits->head.size += n;
 }

@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The table of the UT's kernel, and its standard input: an event of as many hits as LHCb's minimum-bias
- * events have, from boards with six hybrids of 512 strips.
+ * The table of the UT's kernels, and their standard inputs: an event of as many hits as LHCb's minimum-bias
+ * events have, from boards with six hybrids of 512 strips, and a layer's hits by bucket.
  */
 #include "base/bytes.h"
 #include "base/splitmix.h"
@@ -10,6 +10,7 @@
 #include "simd_targets.h"
 
 #include <assert.h>
+#include <math.h>
 
 #define DECLARE(target, TARGET) extern const slc_ut_kernels slc_ut_kernels_##target;
 SIMD_FOR_EACH(DECLARE)
@@ -68,7 +69,7 @@ static void place_prepare(void *memory, uint64_t seed)
         const uint32_t wanted = slc_random_below(&random, 2 * OF_BOARD + 1);
         const uint32_t of_board = s->n + wanted <= HITS ? wanted : 0;
         make_board(s, board);
-        s->of_boards[board] = (slc_ut_words){board, s->n, of_board};
+        s->of_boards[board] = (slc_ut_words){s->words + 2 * (size_t)s->n, board, s->n, of_board};
         for (uint32_t i = 0; i < of_board; i++, s->n++) {
             slc_store_u16(s->words + 2 * (size_t)s->n,
                           (uint16_t)slc_random_below(&random, SLC_UT_HYBRIDS * STRIPS << 2));
@@ -86,7 +87,7 @@ static void place_run(void *memory, slc_simd_target target)
                                 .weight = s->column[4],
                                 .channel = s->channel,
                                 .key = s->key};
-    s->right = slc_ut_kernels_of(target)->place(s->boards, s->of_boards, BOARDS, s->words, &found);
+    s->right = slc_ut_kernels_of(target)->place(s->boards, s->of_boards, BOARDS, &found);
 }
 
 static uint64_t place_digest(const void *memory)
@@ -109,8 +110,61 @@ static const slc_simd_case place_case = {
     .digest = place_digest,
 };
 
-/* Measured per hit: sluice bench --kernels --kernel ut.place */
-const slc_simd_kernel slc_ut_kernel_rows[2] = {
+/* ---- ut.order ---------------------------------------------------------------------------------- */
+
+/* A layer whose buckets have from one to `OF_BUCKET` hits, of which some have the same x. */
+enum {
+    LAYER_HITS = 320,
+    OF_BUCKET = 6,
+    LAYER_ROOM = SLC_UT_REACH + LAYER_HITS + SLC_UT_REACH + SLC_UT_SPARE
+};
+
+typedef struct order_scratch {
+    float x[LAYER_ROOM];
+    uint32_t channel[LAYER_ROOM], to[LAYER_ROOM];
+} order_scratch;
+
+static void order_prepare(void *memory, uint64_t seed)
+{
+    order_scratch *s = memory;
+    uint64_t random = seed;
+    for (uint32_t i = 0; i < LAYER_ROOM; i++) {
+        s->x[i] = NAN;
+        s->channel[i] = 0;
+    }
+    for (uint32_t n = 0, bucket = 0; n < LAYER_HITS; bucket++) {
+        const uint32_t left = LAYER_HITS - n, wanted = 1 + slc_random_below(&random, OF_BUCKET);
+        for (uint32_t end = n + (wanted < left ? wanted : left); n < end; n++) {
+            s->x[SLC_UT_REACH + n] = (float)bucket + 0.125f * (float)slc_random_below(&random, 8);
+            s->channel[SLC_UT_REACH + n] = slc_random_below(&random, 1U << 23);
+        }
+    }
+}
+
+static void order_run(void *memory, slc_simd_target target)
+{
+    order_scratch *s = memory;
+    slc_ut_kernels_of(target)->order(s->x + SLC_UT_REACH, s->channel + SLC_UT_REACH, LAYER_HITS,
+                                     OF_BUCKET - 1, 1000, s->to);
+}
+
+static uint64_t order_digest(const void *memory)
+{
+    const order_scratch *s = memory;
+    return slc_simd_digest(0, s->to, LAYER_HITS * sizeof *s->to);
+}
+
+static const slc_simd_case order_case = {
+    .elements = LAYER_HITS,
+    .bytes_per_element = sizeof(float) + 2 * sizeof(uint32_t),
+    .scratch_bytes = sizeof(order_scratch),
+    .prepare = order_prepare,
+    .run = order_run,
+    .digest = order_digest,
+};
+
+/* Measured per hit: sluice bench --kernels --kernel ut. */
+const slc_simd_kernel slc_ut_kernel_rows[3] = {
     {.name = "ut.place",
      .preference = {{SLC_SIMD_AVX512, 1.32},
                     {SLC_SIMD_AVX512ICL, 1.34},
@@ -120,5 +174,14 @@ const slc_simd_kernel slc_ut_kernel_rows[2] = {
                     {SLC_SIMD_SSE4, 5.30},
                     {SLC_SIMD_AVX512VL128, 6.31}},
      .bench = &place_case},
+    {.name = "ut.order",
+     .preference = {{SLC_SIMD_AVX512, 0.89},
+                    {SLC_SIMD_AVX512ICL, 0.90},
+                    {SLC_SIMD_AVX2, 1.07},
+                    {SLC_SIMD_AVX512VL256, 1.65},
+                    {SLC_SIMD_SSE4, 2.10},
+                    {SLC_SIMD_AVX512VL128, 3.16},
+                    {SLC_SIMD_C, 10.2}},
+     .bench = &order_case},
     {.name = NULL},
 };

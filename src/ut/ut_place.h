@@ -14,7 +14,9 @@ enum {
     SLC_UT_MIDDLE = SLC_UT_BUCKETS / 2,
     SLC_UT_LANES = 8,  /* room for a board's hybrids */
     SLC_UT_SPARE = 64, /* lanes of the widest vector */
-    SLC_UT_LEAST_STRIPS = 4
+    SLC_UT_SPARE_BYTES = 4 * SLC_UT_SPARE,
+    SLC_UT_LEAST_STRIPS = 4,
+    SLC_UT_REACH = 24 /* hits of a bucket, less one, that vectors put in order */
 };
 
 /* Numbers of a board's hybrids. */
@@ -46,22 +48,28 @@ typedef struct slc_ut_found {
     uint32_t *channel, *key;
 } slc_ut_found;
 
-/* n words of a board, from `begin` on. */
+/* n words of a board, little-endian, of 16 bits, and the row of the first hit. SLC_UT_SPARE_BYTES behind them
+ * may be read. */
 typedef struct slc_ut_words {
+    const uint8_t *words;
     uint32_t board, begin, n;
 } slc_ut_words;
 
 typedef struct slc_ut_kernels {
     const char *target;
-    /* Hit i of word i; false if a word is of no strip. `words` are little-endian, of 16 bits, with 4 ·
-     * SLC_UT_SPARE bytes behind them; behind `boards` are SLC_UT_SPARE floats. */
-    bool (*place)(const slc_ut_board *boards, const slc_ut_words *of_boards, size_t n, const uint8_t *words,
+    /* A hit for each word; false if a word is of no strip. Behind `boards` are SLC_UT_SPARE floats. */
+    bool (*place)(const slc_ut_board *boards, const slc_ut_words *of_boards, size_t n,
                   const slc_ut_found *found);
+    /* Where the n hits of a layer go, from `first` on, by x and channel; they stand by bucket, of which none
+     * has more than `reach` + 1 (below SLC_UT_REACH + 1). In front of them and behind them are SLC_UT_REACH
+     * numbers that are NaN, and behind these and `to` a spare vector. */
+    void (*order)(const float *x, const uint32_t *channel, uint32_t n, uint32_t reach, uint32_t first,
+                  uint32_t *to);
 } slc_ut_kernels;
 
 /* The table of a target that is compiled in. */
 const slc_ut_kernels *slc_ut_kernels_of(slc_simd_target target);
-extern const slc_simd_kernel slc_ut_kernel_rows[2]; /* ends with a row whose name is NULL */
+extern const slc_simd_kernel slc_ut_kernel_rows[3]; /* ends with a row whose name is NULL */
 
 /* Buckets follow hits, which are dense about the beam: the bucket is monotonous in x, which is all that the
  * order of hits asks. */

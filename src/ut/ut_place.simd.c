@@ -1,8 +1,11 @@
 /* SPDX-License-Identifier: Apache-2.0
- * The UT's words to hits. The formulas are those of ut_decode.c, in their order, so that bits are the same.
+ * The UT's words to hits, and their order. The formulas are those of ut_decode.c, in their order, so that
+ * bits are the same.
  */
 #include "ut/ut_place.h"
 #include "simd/simd.h"
+
+enum { AHEAD = 4, LINE = 64 };
 
 /* A number of the hybrids that lanes are in, of a board's. */
 static inline f32v of_hybrids(const float row[SLC_UT_LANES], u32v hybrid)
@@ -58,20 +61,62 @@ static inline mask32 place_words(const slc_ut_board *b, u32v word, const slc_ut_
     return u32v_ge(layer, u32v_set(SLC_UT_LAYERS));
 }
 
-static bool place(const slc_ut_board *boards, const slc_ut_words *of_boards, size_t n, const uint8_t *words,
+/* The boards of all of the detector are more than a core's first cache has, and words come from afar. */
+static inline void ask_for(const slc_ut_board *boards, const slc_ut_words *of)
+{
+    const char *board = (const char *)&boards[of->board];
+    for (size_t at = 0; at < sizeof *boards; at += LINE) {
+        __builtin_prefetch(board + at);
+    }
+    __builtin_prefetch(of->words);
+}
+
+static bool place(const slc_ut_board *boards, const slc_ut_words *of_boards, size_t n,
                   const slc_ut_found *found)
 {
     const slc_ut_found columns = *found; /* do not move */
     mask32 wrong = mask32_none();
     for (size_t k = 0; k < n; k++) {
         const slc_ut_words of = of_boards[k];
+        if (k + AHEAD < n) {
+            ask_for(boards, &of_boards[k + AHEAD]);
+        }
         for (size_t i = 0; i < of.n; i += SIMD_LANES) {
             const size_t row = of.begin + i;
-            const mask32 outside = place_words(&boards[of.board], load_words(words + 2 * row), &columns, row);
+            const mask32 outside = place_words(&boards[of.board], load_words(of.words + 2 * i), &columns,
+                                               row);
             wrong = mask32_or(wrong, mask32_and(outside, mask32_first(of.n - i)));
         }
     }
     return !mask32_any(wrong);
 }
 
-const slc_ut_kernels SIMD_TABLE(slc_ut) = {SIMD_TARGET_NAME, place};
+/* A hit goes down by those behind it that are before it in x, and up by those in front that are after it:
+ * none of another bucket, so that nobody asks where buckets begin. */
+static inline u32v places_of(const float *x, const uint32_t *channel, uint32_t i, uint32_t reach,
+                             uint32_t first)
+{
+    const f32v at = f32v_load(x + i);
+    const u32v id = u32v_load(channel + i), one = u32v_set(1);
+    u32v to = u32v_iota(first + i);
+    for (uint32_t k = 1; k <= reach; k++) {
+        const f32v behind = f32v_load(x + i + k), front = f32v_load(x + i - k);
+        const mask32 below = mask32_or(
+            f32v_lt(behind, at), mask32_and(f32v_eq(behind, at), u32v_lt(u32v_load(channel + i + k), id)));
+        const mask32 above = mask32_or(
+            f32v_gt(front, at), mask32_and(f32v_eq(front, at), u32v_gt(u32v_load(channel + i - k), id)));
+        to = u32v_select(below, u32v_add(to, one), to);
+        to = u32v_select(above, u32v_sub(to, one), to);
+    }
+    return to;
+}
+
+static void order(const float *x, const uint32_t *channel, uint32_t n, uint32_t reach, uint32_t first,
+                  uint32_t *to)
+{
+    for (uint32_t i = 0; i < n; i += (uint32_t)SIMD_LANES) {
+        u32v_store(to + i, places_of(x, channel, i, reach, first));
+    }
+}
+
+const slc_ut_kernels SIMD_TABLE(slc_ut) = {SIMD_TARGET_NAME, place, order};
