@@ -5,9 +5,11 @@
 #include "cli_talk.h"
 #include "cli_words.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -253,4 +255,43 @@ bool slc_cli_results_are_one(const char *path, const slc_cli_results *options)
     return (options->form > 1 && options->form < 5) ||
            (options->form == 0 && (slc_cli_ends_with(path, ".arrow") || slc_cli_ends_with(path, ".arrows") ||
                                    slc_cli_ends_with(path, ".npy")));
+}
+
+bool slc_cli_can_create(const char *command, const char *path)
+{
+    slc_io_writer *writer = NULL;
+    slc_error error;
+    if (path != NULL && slc_io_text_create(path, &writer, &error) != SLC_OK) {
+        slc_cli_say(command, "%s", error.text);
+        return false;
+    }
+    slc_io_abandon(writer);
+    return true;
+}
+
+int slc_cli_display_check(const slc_cli_command *command, const char *display, const char *report,
+                          uint64_t *event)
+{
+    char *end = NULL;
+    if (display == NULL) {
+        return SLC_CLI_GO_ON;
+    }
+    errno = 0;
+    *event = strtoull(display, &end, 10);
+    if (display[0] < '0' || display[0] > '9' || *end != '\0' || errno != 0) {
+        return slc_cli_wrong(command, "--display takes a whole number, not '%s'", display);
+    }
+    return report == NULL ? slc_cli_wrong(command, "--display needs --report") : SLC_CLI_GO_ON;
+}
+
+slc_status slc_cli_copy_event(const slc_schema *schema, const void *from, uint32_t event, void *to)
+{
+    const slc_columns *head = from;
+    const size_t rows = head->event_offset[event + 1] - head->event_offset[event];
+    slc_status status = slc_columns_reserve(schema, to, rows, 1);
+    if (status == SLC_OK) {
+        slc_columns_reset(to);
+        status = slc_columns_append_events(schema, from, event, 1, to);
+    }
+    return status;
 }

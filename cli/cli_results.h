@@ -58,6 +58,18 @@ slc_status slc_cli_results_flush(slc_io_writer *results, const slc_cli_results *
  * standard error. */
 slc_status slc_cli_results_end(slc_io_writer *results, const uint64_t *checksum, slc_error *error);
 
+/* Whether an output that is written at the end could be created, which is tried at the beginning: a wrong
+ * folder should not cost a long run. Else false, after a line. NULL: none is wanted. */
+bool slc_cli_can_create(const char *command, const char *path);
+
+/* --display N of a command with --report: the event's number, if it is given. SLC_CLI_GO_ON, or SLC_CLI_USAGE
+ * after one line where it is no whole number or there is no report. */
+int slc_cli_display_check(const slc_cli_command *command, const char *display, const char *report,
+                          uint64_t *event);
+
+/* Event `event` of a collection, alone, in place of what was there. */
+slc_status slc_cli_copy_event(const slc_schema *schema, const void *from, uint32_t event, void *to);
+
 /* Outputs that were completed, for the line on a run that a signal ended: "interrupted: the result is
  * partial: 12 events in a.h5". A name that is NULL is none. */
 typedef struct slc_cli_kept {

@@ -25,6 +25,9 @@ static const slc_cli_option table[] = {
     {"no-checksum", 0, FLAG(O, no_checksum), NULL, "do not verify the records' checksums"},
     {"batch", 0, COUNT(O, batch, 1, 1 << 20), "N", "events in a batch, at most; results do not depend on it"},
     {"threads", 0, COUNT(O, threads, 0, 1024), "N", "threads that reconstruct; 0: one a processor"},
+    {"report", 0, OUTPUT(O, report), "FILE", "write a report with an event and plots as HTML"},
+    {"display", 0, TEXT(O, display), "N",
+     "the event that the report draws, from 0 (default: the first with long tracks)"},
     {"output", 'o', STDOUT_TOO | OUTPUT(O, output), "FILE", "write hits and tracks as HDF5 or Arrow"},
     SLC_CLI_RESULTS(O, results),
     SLC_CLI_PART(O, part),
@@ -49,7 +52,11 @@ const char *slc_hlt1_settings_name(int settings)
 static int set_config(slc_hlt1_job *job)
 {
     const slc_hlt1_options *options = job->options;
-    int status = slc_cli_results_check_name(&slc_cmd_hlt1, options->output, &options->results);
+    int status = slc_cli_display_check(&slc_cmd_hlt1, options->display, options->report,
+                                       &job->options->display_event);
+    status = status == SLC_CLI_GO_ON
+                 ? slc_cli_results_check_name(&slc_cmd_hlt1, options->output, &options->results)
+                 : status;
     status = status == SLC_CLI_GO_ON
                  ? slc_cli_results_check(&slc_cmd_hlt1, "output", true, options->output, &options->results)
                  : status;
@@ -111,6 +118,9 @@ static bool open_outputs(slc_hlt1_job *job, int n_inputs, char **inputs, const c
             return false;
         }
     }
+    if (!slc_cli_can_create("hlt1", options->report)) {
+        return false;
+    }
     if (options->output != NULL &&
         (slc_cli_results_create(options->output, &options->results, options->threads, command_line,
                                 &job->results, &job->error) != SLC_OK ||
@@ -125,11 +135,11 @@ static bool open_outputs(slc_hlt1_job *job, int n_inputs, char **inputs, const c
 }
 
 /* A run that read nothing replaces no earlier result. */
-static void finish_outputs(slc_hlt1_job *job)
+static void finish_outputs(slc_hlt1_job *job, const char *title, const char *command_line)
 {
     slc_cli_kept kept = {.n = 0};
     const slc_hlt1_options *options = job->options;
-    if (!job->useful && job->results != NULL) {
+    if (!job->useful && (job->results != NULL || options->report != NULL)) {
         slc_cli_say("hlt1", "%s: no file was written",
                     job->totals.events == 0 ? "no events were read" : "nothing of these detectors was read");
     }
@@ -140,6 +150,11 @@ static void finish_outputs(slc_hlt1_job *job)
         const slc_status status = slc_cli_results_end(job->results, &job->totals.checksum, &job->error);
         job->failed |= !slc_cli_kept_judge(&kept, "hlt1", options->output, status, &job->error);
         job->results = NULL;
+    }
+    if (options->report != NULL && job->useful && !slc_hlt1_write_report(job, title, command_line)) {
+        job->failed = true;
+    } else if (job->useful) {
+        slc_cli_kept_add(&kept, options->report);
     }
     if (job->partial) {
         slc_cli_tell_partial("hlt1", job->totals.events, "event", &kept);
@@ -193,7 +208,9 @@ static int process(slc_hlt1_job *job, int n_inputs, char **inputs, const char *c
     job->totals.seconds_total = slc_clock_seconds() - began;
     job->error = (slc_error){0};
     job->useful = job->useful || job->options->part.n > 1; /* may have nothing, and is joined all the same */
-    finish_outputs(job);
+    char title[256];
+    (void)snprintf(title, sizeof title, n_inputs == 1 ? "%s" : "%s and %d more", inputs[0], n_inputs - 1);
+    finish_outputs(job, title, command_line);
     if (job->partial) {
         slc_cli_accept_signal();
     }
@@ -210,6 +227,7 @@ static void clear(slc_hlt1_job *job)
     slc_io_hlt1_geometry_close(job->geometry);
     slc_io_abandon(job->results);
     slc_hlt1_check_clear(&job->check);
+    slc_hlt1_drawing_clear(&job->drawing);
     for (int i = 0; i < SLC_HLT1_ROWS; i++) {
         json_decref(job->totals.of_event[i]);
     }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Inside the command `sluice hlt1`: its options, its running totals, and the steps it is made of.
- * cmd_hlt1.c        options, opening and closing, exit status
- * cmd_hlt1_flow.c   what is done with results
- * cmd_hlt1_print.c  what it prints
+ * cmd_hlt1.c          options, opening and closing, exit status
+ * cmd_hlt1_display.c  the event that the report draws, and the report
+ * cmd_hlt1_flow.c     what is done with results
+ * cmd_hlt1_print.c    what it prints
  */
 #ifndef SLUICE_CMD_HLT1_H
 #define SLUICE_CMD_HLT1_H
@@ -20,10 +21,11 @@
 #include <jansson.h>
 
 typedef struct slc_hlt1_options {
-    const char *geometry, *output, *lines, *network;
+    const char *geometry, *output, *report, *display, *lines, *network;
     slc_cli_results results;
     int settings;
     uint64_t threads, batch, gec;
+    uint64_t display_event; /* with `display` */
     slc_cli_part part;
     slc_cli_serve serve;
     bool truth, strict, json, quiet, no_checksum, fast;
@@ -53,6 +55,14 @@ typedef struct slc_hlt1_totals {
     slc_faults faults;
 } slc_hlt1_totals;
 
+/* A copy of the event that the report draws. */
+typedef struct slc_hlt1_drawing {
+    slc_hlt1_result result;
+    int32_t *particle; /* of long tracks, with --truth; NULL: not known */
+    uint64_t number;
+    bool filled, final; /* final: a later event does not replace it */
+} slc_hlt1_drawing;
+
 typedef struct slc_hlt1_job {
     slc_hlt1_options *options;
     slc_hlt1_config config;
@@ -68,6 +78,7 @@ typedef struct slc_hlt1_job {
     uint64_t input_particles;
     slc_io_writer *results; /* NULL without -o */
     slc_hlt1_totals totals;
+    slc_hlt1_drawing drawing; /* empty without --report */
     slc_cli_progress progress;
     slc_cli_page page;
     slc_error error;
@@ -80,6 +91,12 @@ const char *slc_hlt1_settings_name(int settings);
 bool slc_hlt1_job_run(slc_hlt1_job *job);
 /* Appends a result to the output file; with none, creates its groups. */
 bool slc_hlt1_job_append(slc_hlt1_job *job, const slc_flow_hlt1_result *result);
+
+/* Keeps an event of the batch for the report, if it is the one; before the batch is added to the totals. */
+bool slc_hlt1_drawing_take(slc_hlt1_job *job, const slc_hlt1_result *from);
+void slc_hlt1_drawing_clear(slc_hlt1_drawing *drawing);
+/* False, after a line, if it could not be written or the event that was asked for did not come. */
+bool slc_hlt1_write_report(slc_hlt1_job *job, const char *title, const char *command_line);
 
 /* A table or the JSON object; false, after a line, if it could not be made. */
 bool slc_hlt1_print(const slc_hlt1_job *job);

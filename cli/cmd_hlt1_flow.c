@@ -112,7 +112,8 @@ static bool take_batch(slc_hlt1_job *job, const slc_flow_item *item)
         return false;
     }
     job->input_particles += result->truth.particles.head.size;
-    if (!slc_hlt1_job_append(job, result) || !add_to_totals(job, &result->found)) {
+    if (!slc_hlt1_drawing_take(job, &result->found) || !slc_hlt1_job_append(job, result) ||
+        !add_to_totals(job, &result->found)) {
         return false;
     }
     slc_cli_progress_show(&job->progress, job->totals.events, 0);

@@ -55,26 +55,13 @@ int slc_velo_job_open_chain(slc_velo_job *job)
     return SLC_CLI_GO_ON;
 }
 
-/* Outputs that are written at the end are tried at the beginning: a wrong folder should not cost a long run.
- */
-static bool can_create(slc_velo_job *job, const char *path)
-{
-    slc_io_writer *writer = NULL;
-    if (path != NULL && slc_io_text_create(path, &writer, &job->error) != SLC_OK) {
-        slc_cli_say("velo", "%s", job->error.text);
-        return false;
-    }
-    slc_io_abandon(writer);
-    return true;
-}
-
 static bool open_outputs(slc_velo_job *job, const char *command_line)
 {
     const slc_velo_options *options = job->options;
     if (!slc_velo_selecting_open(options->select, options->write_accepted, &job->selecting) ||
-        !can_create(job, options->table) || !can_create(job, options->report) ||
-        !can_create(job, options->residuals) || !slc_velo_residuals_open(job) ||
-        !can_create(job, options->monitor) || !slc_velo_monitor_begin(job)) {
+        !slc_cli_can_create("velo", options->table) || !slc_cli_can_create("velo", options->report) ||
+        !slc_cli_can_create("velo", options->residuals) || !slc_velo_residuals_open(job) ||
+        !slc_cli_can_create("velo", options->monitor) || !slc_velo_monitor_begin(job)) {
         return false;
     }
     if (options->json && ((slc_velo_job_wants(job, SLC_VELO_WANT_HITS) &&

@@ -7,19 +7,6 @@
 
 #include <inttypes.h>
 
-/* One event of a collection, in place of what was there. */
-static slc_status copy_event(const slc_schema *schema, const void *from, uint32_t event, void *to)
-{
-    const slc_columns *head = from;
-    const size_t rows = head->event_offset[event + 1] - head->event_offset[event];
-    slc_status status = slc_columns_reserve(schema, to, rows, 1);
-    if (status == SLC_OK) {
-        slc_columns_reset(to);
-        status = slc_columns_append_events(schema, from, event, 1, to);
-    }
-    return status;
-}
-
 static slc_status copy_all(slc_velo_drawing *drawing, const slc_velo_job *job,
                            const slc_flow_velo_result *from, uint32_t event)
 {
@@ -42,7 +29,7 @@ static slc_status copy_all(slc_velo_drawing *drawing, const slc_velo_job *job,
     };
     slc_status status = SLC_OK;
     for (size_t i = 0; i < sizeof parts / sizeof *parts && status == SLC_OK; i++) {
-        status = copy_event(parts[i].schema, parts[i].from, event, parts[i].to);
+        status = slc_cli_copy_event(parts[i].schema, parts[i].from, event, parts[i].to);
     }
     return status;
 }

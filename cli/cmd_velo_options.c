@@ -6,7 +6,6 @@
 #include "cli_words.h"
 #include "cmd_velo.h"
 
-#include <errno.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -183,16 +182,10 @@ static int check(slc_velo_options *options)
         return slc_cli_wrong(&slc_cmd_velo, "--strategy %s goes with --algorithm local alone",
                              strategies[options->settings.track.strategy]);
     }
-    if (options->display != NULL) {
-        char *end = NULL;
-        errno = 0;
-        options->display_event = strtoull(options->display, &end, 10);
-        if (options->display[0] < '0' || options->display[0] > '9' || *end != '\0' || errno != 0) {
-            return slc_cli_wrong(&slc_cmd_velo, "--display takes a whole number, not '%s'", options->display);
-        }
-    }
-    return options->display != NULL && options->report == NULL
-               ? slc_cli_wrong(&slc_cmd_velo, "--display needs --report")
+    const int status = slc_cli_display_check(&slc_cmd_velo, options->display, options->report,
+                                             &options->display_event);
+    return status != SLC_CLI_GO_ON
+               ? status
                : slc_cli_results_check(&slc_cmd_velo, "output", true, options->output, &options->results);
 }
 

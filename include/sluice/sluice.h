@@ -42,6 +42,7 @@
 #include <sluice/pet_rates.h>
 #include <sluice/pixel.h>
 #include <sluice/pixel_stream.h>
+#include <sluice/report_hlt1.h>
 #include <sluice/report_pet.h>
 #include <sluice/report_velo.h>
 #include <sluice/run_flow.h>

@@ -74,13 +74,7 @@ static void wilson(double part, double whole, double *low, double *high)
     *high = centre + half;
 }
 
-typedef struct efficiency_view {
-    const char *title, *remark, *x_label;
-    bool exponents; /* the bins are in log10(p / MeV): drawn in GeV on a logarithmic axis */
-    double unit;    /* axis = bin edge · unit, e.g. radians to degrees */
-} efficiency_view;
-
-static double axis_value(const efficiency_view *view, double edge)
+static double axis_value(const slc_report_efficiency_view *view, double edge)
 {
     return view->exponents ? pow(10, edge) / 1000 : edge * view->unit;
 }
@@ -100,7 +94,7 @@ static double lowest_efficiency(const slc_velo_efficiency_plot *plot)
 }
 
 static void draw_efficiency_points(slc_svg *svg, const slc_velo_efficiency_plot *plot,
-                                   const efficiency_view *view)
+                                   const slc_report_efficiency_view *view)
 {
     for (uint32_t i = 0; i < plot->reconstructible.n_bins; i++) {
         const double whole = (double)plot->reconstructible.bin[i], part = (double)plot->found.bin[i];
@@ -115,7 +109,8 @@ static void draw_efficiency_points(slc_svg *svg, const slc_velo_efficiency_plot 
     }
 }
 
-static void efficiency_figure(FILE *out, const slc_velo_efficiency_plot *plot, const efficiency_view *view)
+void slc_report_efficiency_figure(FILE *out, const slc_velo_efficiency_plot *plot,
+                                  const slc_report_efficiency_view *view)
 {
     const slc_histogram *all = &plot->reconstructible;
     uint32_t first = 0, last = 0;
@@ -146,20 +141,21 @@ static void efficiencies(FILE *out, const slc_velo_check *check)
     char inside[96];
     (void)snprintf(inside, sizeof inside, "velo, no electrons, %g < η < %g", (double)check->config.eta_low,
                    (double)check->config.eta_high);
-    const efficiency_view eta = {"Efficiency against pseudorapidity", "velo, no electrons", "η", false, 1};
-    const efficiency_view momentum = {"Efficiency against momentum", inside, "p [GeV]", true, 1};
-    const efficiency_view phi = {"Efficiency against azimuth", inside, "φ [°]", false,
-                                 180 / 3.14159265358979};
-    const efficiency_view docaz = {"Efficiency against distance to the beam line", inside,
-                                   "distance of closest approach [mm]", false, 1};
-    const efficiency_view hits = {"Efficiency against the number of hits", inside, "hits of the particle",
-                                  false, 1};
+    const slc_report_efficiency_view eta = {"Efficiency against pseudorapidity", "velo, no electrons", "η",
+                                            false, 1};
+    const slc_report_efficiency_view momentum = {"Efficiency against momentum", inside, "p [GeV]", true, 1};
+    const slc_report_efficiency_view phi = {"Efficiency against azimuth", inside, "φ [°]", false,
+                                            180 / 3.14159265358979};
+    const slc_report_efficiency_view docaz = {"Efficiency against distance to the beam line", inside,
+                                              "distance of closest approach [mm]", false, 1};
+    const slc_report_efficiency_view hits = {"Efficiency against the number of hits", inside,
+                                             "hits of the particle", false, 1};
     slc_report_section_begin(out, "Efficiency");
-    efficiency_figure(out, &check->against_eta, &eta);
-    efficiency_figure(out, &check->against_log_p, &momentum);
-    efficiency_figure(out, &check->against_phi, &phi);
-    efficiency_figure(out, &check->against_docaz, &docaz);
-    efficiency_figure(out, &check->against_hits, &hits);
+    slc_report_efficiency_figure(out, &check->against_eta, &eta);
+    slc_report_efficiency_figure(out, &check->against_log_p, &momentum);
+    slc_report_efficiency_figure(out, &check->against_phi, &phi);
+    slc_report_efficiency_figure(out, &check->against_docaz, &docaz);
+    slc_report_efficiency_figure(out, &check->against_hits, &hits);
     slc_report_section_end(out);
     (void)fputs(
         "<p class=\"foot\">Bars: one standard deviation (Wilson interval). Grey: where the reconstructible "
@@ -174,7 +170,13 @@ typedef struct histogram_view {
     bool logarithmic, trimmed, unit_gaussian;
     uint32_t merge; /* so many bins are drawn as one; 0: each by itself */
     double offset;  /* added to the edges: −0.5 centres bins of whole numbers on them */
+    double scale;   /* of edges; 0: 1 */
 } histogram_view;
+
+static double scale_of(const histogram_view *view)
+{
+    return view->scale > 0 ? view->scale : 1;
+}
 
 static void draw_histogram(slc_svg *svg, FILE *out, const slc_histogram *histogram,
                            const histogram_view *view)
@@ -186,7 +188,7 @@ static void draw_histogram(slc_svg *svg, FILE *out, const slc_histogram *histogr
     double edges[SLC_HISTOGRAM_BINS + 1] = {0}, values[SLC_HISTOGRAM_BINS] = {0}, top = 0;
     const uint32_t merge = view->merge > 0 ? view->merge : 1, n = (last - first) / merge;
     for (uint32_t i = 0; i <= n; i++) {
-        edges[i] = edge_of(histogram, first + i * merge) + view->offset;
+        edges[i] = scale_of(view) * edge_of(histogram, first + i * merge) + view->offset;
     }
     for (uint32_t i = 0; i < n * merge; i++) {
         values[i / merge] += (double)histogram->bin[first + i];
@@ -204,13 +206,14 @@ static void draw_histogram(slc_svg *svg, FILE *out, const slc_histogram *histogr
     }
 }
 
-static void spread_notes(slc_svg *svg, const slc_histogram *histogram, const char *unit, const char *spread)
+static void spread_notes(slc_svg *svg, const slc_histogram *histogram, double scale, const char *unit,
+                         const char *spread)
 {
     char text[96];
-    const double half = slc_histogram_half_width(histogram);
-    (void)snprintf(text, sizeof text, "mean %+.2f%s", slc_histogram_mean(histogram), unit);
+    const double half = scale * slc_histogram_half_width(histogram);
+    (void)snprintf(text, sizeof text, "mean %+.2f%s", scale * slc_histogram_mean(histogram), unit);
     slc_svg_note(svg, 0, text);
-    (void)snprintf(text, sizeof text, "%s %.2f%s", spread, slc_histogram_rms(histogram), unit);
+    (void)snprintf(text, sizeof text, "%s %.2f%s", spread, scale * slc_histogram_rms(histogram), unit);
     slc_svg_note(svg, 1, text);
     (void)snprintf(text, sizeof text, "68 %% half width %.2f%s", half, unit);
     slc_svg_note(svg, 2, text);
@@ -228,9 +231,21 @@ static void spread_figure(FILE *out, const slc_histogram *histogram, const histo
     }
     slc_report_figure_begin(out, view->title, view->remark);
     draw_histogram(&svg, out, histogram, view);
-    spread_notes(&svg, histogram, unit, spread);
+    spread_notes(&svg, histogram, scale_of(view), unit, spread);
     slc_svg_end(&svg);
     (void)fputs("</figure>\n", out);
+}
+
+void slc_report_spread_figure(FILE *out, const slc_histogram *histogram, const slc_report_spread_view *view)
+{
+    const histogram_view drawn = {.title = view->title,
+                                  .remark = view->remark,
+                                  .x_label = view->x_label,
+                                  .y_label = "tracks",
+                                  .trimmed = true,
+                                  .unit_gaussian = view->unit_gaussian,
+                                  .scale = view->scale};
+    spread_figure(out, histogram, &drawn, view->unit, "rms");
 }
 
 static void spectrum_figure(FILE *out, const slc_histogram *histogram, const histogram_view *view)

@@ -49,7 +49,7 @@ python3 numbers.py || fail "efficiencies"
 equal "rows in the file" "$(h5dump -H -d /long_tracks/q_over_p one.h5 | grep -o 'SIMPLE { ( [0-9]*' | grep -o '[0-9]*')" "$(key one.json "sum(o['long_tracks'])")"
 
 # Lines: as Allen decides on these events; the fit's momentum; what is wrong with a file of lines.
-run hlt1 "$ten" --geometry "$folder" --truth --json -q --lines "$source/docs/examples/hlt1-lines.json" -o lines.h5
+run hlt1 "$ten" --geometry "$folder" --truth --json -q --lines "$source/docs/examples/hlt1-lines.json" -o lines.h5 --report r.html --display 3
 want 0
 equal "decisions" "$(key out "[(l['name'], l['accepted']) for l in o['selection']['lines'][:5]]")" "[('TrackMVA', 0), ('TwoTrackMVA', 1), ('TrackMuonMVA', 0), ('SingleHighPtMuon', 0), ('LowPtMuon', 1)]"
 equal "momentum" "$(key out "o['truth']['momentum']['sigma68'] < .006, abs(o['truth']['momentum']['median']) < .001")" "(True, True)"
@@ -59,6 +59,27 @@ equal "pairs" "$(key out "sum(o['secondaries']) > 50")" "True"
 cp out lines.json
 run hlt1 "$ten" --geometry "$folder" --json -q --threads 2 --batch 3 --lines "$source/docs/examples/hlt1-lines.json"
 equal "checksum of decisions" "$(key out "o['checksum']")" "$(key lines.json "o['checksum']")"
+
+# The report has the run's numbers, and its picture every long track of the event and a dot for each hit of upright layers.
+python3 "$source/tests/cli/hlt1_report.py" r.html >drawn || fail "r.html: not as a report should be"
+for title in "Event 3" "Lines" "Tracks against simulation truth" "Momentum of long tracks" "Muons" "Time" "Faults in the data"; do
+    [ "$(key drawn "'$title' in o['headings']")" = True ] || fail "no section '$title'"
+done
+equal "tracks drawn" "$(key drawn "sum(o['tracks'].values()), o['numbers'][0]")" "$(key lines.json "o['long_tracks'][3], o['long_tracks'][3]")"
+equal "dots drawn" "$(key drawn "o['dots'] == o['numbers'][1]")" True
+[ "$(key drawn "o['dots']")" -gt "$(key lines.json "o['clusters'][3] + o['muon_hits'][3] + o['scifi_clusters'][3] // 3")" ] || fail "few dots"
+equal "ghosts drawn" "$(key drawn "o['tracks'].get('trk ghost', 0) == sum('ghost' in t for t in o['titles'])")" True
+equal "momenta told" "$(key drawn "all(' GeV, charge ' in t for t in o['titles'])")" True
+equal "of the lines" "$(key drawn "[r[1] for r in o['rows'] if r[0] in ('TwoTrackMVA', 'any')]")" \
+    "$(key lines.json "[str(l['accepted']) for l in o['selection']['lines'] if l['name'] == 'TwoTrackMVA'] + [str(o['selection']['accepted'])]")"
+run hlt1 "$ten" --geometry "$folder" -q --report plain.html --display 10
+want 1
+echo "sluice hlt1: --display 10: there are 10 events; plain.html has no picture of one" | want_err
+run hlt1 "$ten" --geometry "$folder" -q --display 1
+want 2
+run hlt1 "$ten" --geometry "$folder" -q --report nowhere/r.html
+want 1
+grep -q "nowhere/r.html" err || fail "where nothing can be written was not told: $(cat err)"
 echo '{"lines": [{"name": "a", "tracks": {"pt": [1, 2]}}]}' >wrong.json
 run hlt1 "$ten" --geometry "$folder" -q --lines wrong.json
 want 1
