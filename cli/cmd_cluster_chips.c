@@ -38,8 +38,10 @@ int slc_cluster_choose_chips(slc_cluster_job *job, const slc_cli_command *comman
     const slc_cluster_options *options = job->options;
     if (options->layout != NULL) {
         if (slc_io_pixels_layout_read(options->layout, &job->layout, &job->error) != SLC_OK) {
-            return slc_cli_wrong(command, "--layout is quad or row, with a gap of up to 255 pixels as in quad+2, or a file: %s",
-                                 job->error.text);
+            return slc_cli_wrong(
+                command,
+                "--layout is quad or row, with a gap of up to 255 pixels as in quad+2, or a file: %s",
+                job->error.text);
         }
         job->setup.layout = &job->layout;
     }
