@@ -148,7 +148,7 @@ count_instructions() {
         function tell() { if (n > 0 && name ~ /velo_[a-z]*_cu/) print name, n }
         /Function :/ { tell(); name = $3; n = 0 }
         /^ *\/\*[0-9a-f]+\*\// { n++ }
-        END { tell() }' | sed -E 's/^_ZN[^ ]*_velo_([a-z]*)_cu_[0-9a-f]*[0-9]([a-z_]+)(ILj([0-9]+)ELj([0-9]+)E)?[^ ]* /\1:\2,\4,\5 /; s/,+ / /'
+        END { tell() }' | sed -E 's/^_ZN[^ ]*_velo_([a-z]*)_cu_[0-9a-f]*[0-9]([a-z_]+)(ILj([0-9]+)E(Lj([0-9]+)ELj([0-9]+)E)?)?[^ ]* /\1:\2,\4,\6,\7 /; s/,+ / /'
 }
 for library in "$folder"/lib/libsluice-cuda.so.? "$folder"/libsluice-cuda.so.?; do
     [ -f "$library" ] || continue

@@ -52,6 +52,7 @@ slc_status slc_velo_device_open(slc_velo_chain *chain, const char *word, slc_err
         return slc_fail(error, SLC_ERR_MEMORY, "no memory for the VELO on a GPU");
     }
     chain->device = device;
+    device->few_events = SLC_VELO_CUDA_FEW_EVENTS;
     device->calls = slc_cuda_engines_of(NULL)->velo; /* there is a device, hence a table */
     return device->calls->open(&chain->geometry, number, &device->engine, error);
 }
@@ -97,114 +98,6 @@ static bool reserve_events(slc_velo_device *d, uint32_t events)
 
 /* ---- what goes in -------------------------------------------------------------------------------------- */
 
-/* The words of a sensor, without those of the other one of its bank; returns how many. */
-static size_t pack_sensor(const slc_velo_sensor_words *source, uint32_t *to)
-{
-    size_t n = 0;
-    if (source->select_mask == 0) {
-        memcpy(to, source->words, source->n * sizeof *to);
-        return source->n;
-    }
-    for (uint32_t i = 0; i < source->n; i++) {
-        const uint32_t word = slc_load_u32(source->words + 4 * (size_t)i);
-        to[n] = word;
-        n += (word & source->select_mask) == source->select;
-    }
-    return n;
-}
-
-/* What the event's words are; LEFT where it is the processor's. */
-static slc_velo_cuda_kind kind_of(const slc_velo_event *event)
-{
-    bool quarters = false, eighths = false;
-    if (slc_faults_total(event->faults) > 0) {
-        return SLC_VELO_CUDA_LEFT;
-    }
-    for (uint32_t s = 0; s < SLC_VELO_SENSORS && event->retina; s++) {
-        const slc_velo_sensor_words *source = &event->sensors[s];
-        quarters = quarters || (source->n > 0 && slc_velo_event_fraction(source) == 2);
-        eighths = eighths || (source->n > 0 && slc_velo_event_fraction(source) == 3);
-    }
-    if (!event->retina) {
-        return SLC_VELO_CUDA_SUPERPIXELS;
-    }
-    return quarters && eighths ? SLC_VELO_CUDA_LEFT
-                               : (eighths ? SLC_VELO_CUDA_EIGHTHS : SLC_VELO_CUDA_QUARTERS);
-}
-
-/* Events with much work first, so that none is alone at the end: by rows, roughly. */
-static void order_events(uint32_t n, const uint32_t *offset, size_t step, uint32_t *order)
-{
-    enum { CLASSES = 256, CLASS = 64 };
-    uint32_t begin[CLASSES + 1] = {0};
-    for (int fill = 0; fill < 2; fill++) {
-        for (uint32_t e = 0; e < n; e++) {
-            const uint32_t rows = (offset[(e + 1) * step] - offset[e * step]) / CLASS;
-            const uint32_t class = CLASSES - 1 - (rows < CLASSES ? rows : CLASSES - 1);
-            if (fill == 0) {
-                begin[class + 1]++;
-            } else {
-                order[begin[class]++] = e;
-            }
-        }
-        for (uint32_t c = 0; c < CLASSES && fill == 0; c++) {
-            begin[c + 1] += begin[c];
-        }
-    }
-}
-
-/* What packing has come to. */
-typedef struct packed {
-    size_t words, largest; /* those of the processor's events too; of the largest event */
-} packed;
-
-/* Packs the words of a batch; own[] tells whose events are. SLC_ERR_CAPACITY where there is no room. */
-static slc_status pack(slc_velo_chain *chain, const slc_batch *batch, const uint8_t *cut, packed *sum)
-{
-    slc_velo_device *d = chain->device;
-    slc_velo_cuda_in *in = &d->in;
-    slc_faults seen;
-    slc_velo_event event = {.faults = &seen,
-                            .banks = chain->config.banks,
-                            .cut = cut,
-                            .places = slc_lhcb_places_if_room(chain->cluster.places, batch->n_events)};
-    size_t at = 0;
-    *sum = (packed){.words = 0};
-    slc_faults_reset(&seen);
-    for (uint32_t e = 0; e < batch->n_events; e++) {
-        uint32_t *begin = in->sensor_begin + (size_t)e * SLC_VELO_SENSORS;
-        const bool is_cut = cut != NULL && cut[e] != 0;
-        in->kind[e] = SLC_VELO_CUDA_LEFT;
-        event.n_words = 0;
-        if (!is_cut) {
-            if (slc_faults_total(&seen) > 0) {
-                slc_faults_reset(&seen);
-            }
-            slc_velo_event_collect(&event, batch, e);
-            in->kind[e] = (uint8_t)kind_of(&event);
-        }
-        d->own[e] = !is_cut && in->kind[e] == SLC_VELO_CUDA_LEFT;
-        sum->words += event.n_words;
-        sum->largest = event.n_words > sum->largest ? event.n_words : sum->largest;
-        if (in->kind[e] == SLC_VELO_CUDA_LEFT) {
-            for (uint32_t s = 0; s < SLC_VELO_SENSORS; s++) {
-                begin[s] = (uint32_t)at;
-            }
-        } else if (event.n_words > d->room - at) {
-            return SLC_ERR_CAPACITY;
-        } else {
-            for (uint32_t s = 0; s < SLC_VELO_SENSORS; s++) {
-                begin[s] = (uint32_t)at;
-                at += event.sensors[s].n > 0 ? pack_sensor(&event.sensors[s], in->words + at) : 0;
-            }
-        }
-    }
-    in->n_events = batch->n_events;
-    in->sensor_begin[(size_t)batch->n_events * SLC_VELO_SENSORS] = (uint32_t)at;
-    order_events(batch->n_events, in->sensor_begin, SLC_VELO_SENSORS, in->order);
-    return SLC_OK;
-}
-
 /* Page-locked memory, and the device's, for so many words. */
 static slc_status reserve_words(slc_velo_chain *chain, uint32_t events, size_t words, slc_error *error)
 {
@@ -223,15 +116,15 @@ slc_status slc_velo_device_pack(slc_velo_chain *chain, const slc_batch *batch, c
                                 size_t *words, size_t *largest, slc_error *error)
 {
     slc_velo_device *d = chain->device;
-    packed sum;
+    slc_velo_packed sum;
     const double began = slc_clock_seconds();
     d->packed = NULL;
     slc_status status = reserve_words(chain, batch->n_events, d->room, error);
-    status = status == SLC_OK ? pack(chain, batch, cut, &sum) : status;
+    status = status == SLC_OK ? slc_velo_pack(chain, batch, cut, &sum) : status;
     if (status == SLC_ERR_CAPACITY) { /* the first batch, or a larger one */
         const size_t bound = slc_velo_event_bound(batch, chain->config.banks, cut, NULL, NULL);
         status = reserve_words(chain, batch->n_events, bound, error);
-        status = status == SLC_OK ? pack(chain, batch, cut, &sum) : status;
+        status = status == SLC_OK ? slc_velo_pack(chain, batch, cut, &sum) : status;
     }
     if (status == SLC_OK) {
         d->packed = batch;
@@ -308,7 +201,7 @@ static slc_status run(slc_velo_chain *chain, bool words, slc_error *error)
 {
     slc_velo_device *d = chain->device;
     const slc_velo_cuda_config config = {&chain->config.track, &chain->config.fit, &chain->config.vertex,
-                                         chain->config.wanted};
+                                         chain->config.wanted, d->few_events};
     return d->calls->run(d->engine, &config, &d->in, words, &d->out, error);
 }
 
@@ -398,10 +291,10 @@ slc_status slc_velo_device_cluster(slc_velo_chain *chain, const slc_batch *batch
         result->hits.head.event_capacity < batch->n_events) {
         return SLC_ERR_CAPACITY;
     }
-    packed sum;
+    slc_velo_packed sum;
     const bool ready = is_packed(d, batch);
     d->packed = NULL;
-    slc_status status = ready ? SLC_OK : pack(chain, batch, cut, &sum);
+    slc_status status = ready ? SLC_OK : slc_velo_pack(chain, batch, cut, &sum);
     status = status == SLC_OK ? run(chain, true, error) : status;
     if (status != SLC_OK) {
         return status;
@@ -452,7 +345,7 @@ static slc_status search_hits(slc_velo_chain *chain, const slc_velo_hits *hits, 
     memcpy(d->in.z, hits->z_mm, rows * sizeof *hits->z_mm);
     memcpy(d->in.module, hits->module, rows * sizeof *hits->module);
     memcpy(d->in.n_pixels, hits->n_pixels, rows * sizeof *hits->n_pixels);
-    order_events(n, offset, 1, d->in.order);
+    slc_velo_order_events(n, offset, 1, d->in.order);
     memset(d->own, 0, n);
     return run(chain, false, error);
 }

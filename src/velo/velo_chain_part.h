@@ -18,7 +18,8 @@ typedef struct slc_velo_device {
     slc_velo_cuda *engine;
     slc_velo_cuda_in in;
     slc_velo_cuda_out out;
-    bool has_run; /* `out` is of the batch at hand */
+    uint32_t few_events; /* slc_velo_cuda_config.few_events */
+    bool has_run;        /* `out` is of the batch at hand */
     /* The batch whose words lie in `in` already, as they were when room was made for them; NULL: none. */
     const slc_batch *packed;
     slc_batch packed_as;
@@ -52,6 +53,16 @@ struct slc_velo_chain {
  * take. Afterwards chain->device is set. */
 slc_status slc_velo_device_open(slc_velo_chain *chain, const char *word, slc_error *error);
 void slc_velo_device_close(slc_velo_device *device); /* NULL is allowed */
+
+/* What packing has come to. */
+typedef struct slc_velo_packed {
+    size_t words, largest; /* those of the processor's events too; of the largest event */
+} slc_velo_packed;
+/* Packs the words of a batch; own[] tells whose events are. SLC_ERR_CAPACITY where there is no room. */
+slc_status slc_velo_pack(slc_velo_chain *chain, const slc_batch *batch, const uint8_t *cut,
+                         slc_velo_packed *sum);
+/* Events with much work first, so that none is alone at the end: by rows, roughly. */
+void slc_velo_order_events(uint32_t n, const uint32_t *offset, size_t step, uint32_t *order);
 
 /* Packs the words of a batch for the device, which tells how many there are, those of the processor's events
  * too, and how many in the largest event: an event is gone through once. */

@@ -7,9 +7,12 @@
 
 #include "support/random.h"
 
+#include "lhcb/lhcb_packet.h"
+#include "lhcb/lhcb_walk.h"
 #include "velo/velo_geometry.h"
 #include <sluice/lhcb.h>
 
+#include <assert.h>
 #include <stdbool.h>
 #include <string.h>
 
@@ -249,4 +252,43 @@ size_t support_velo_event(uint64_t *random, uint8_t version, uint32_t sensors, u
         flip_bits(random, &out);
     }
     return out.size;
+}
+
+void support_velo_packet(const slc_batch *from, slc_batch *to)
+{
+    enum { ROOM = 1024 }; /* banks of an event */
+    const size_t blocks = (from->size + 7) / 8 * 8;
+    slc_batch_reset(to);
+    const slc_status status = slc_batch_reserve(
+        to, blocks + (size_t)from->n_events * ROOM * sizeof(slc_bank_reference), from->n_events);
+    assert(status == SLC_OK);
+    (void)status;
+    memcpy(to->bytes, from->bytes, from->size);
+    memset(to->bytes + from->size, 0, blocks - from->size);
+    to->size = blocks;
+    for (uint32_t e = 0; e < from->n_events; e++) {
+        slc_lhcb_bank_cursor cursor = SLC_LHCB_BANKS_OF(from, e);
+        slc_lhcb_bank bank;
+        slc_status found;
+        to->offset[e] = to->size;
+        while ((found = slc_lhcb_bank_next(&cursor, &bank, NULL)) != SLC_END) {
+            if (found != SLC_OK) {
+                slc_lhcb_bank_resume(&cursor);
+                continue;
+            }
+            const slc_bank_reference reference = {.at = (uint64_t)(bank.payload - from->bytes),
+                                                  .size = (uint16_t)bank.size,
+                                                  .type = bank.type,
+                                                  .version = bank.version,
+                                                  .source = bank.source};
+            assert(to->size - to->offset[e] < ROOM * sizeof reference);
+            memcpy(to->bytes + to->size, &reference, sizeof reference);
+            to->size += sizeof reference;
+        }
+        to->length[e] = to->size - to->offset[e];
+        to->file_offset[e] = 0;
+    }
+    to->n_events = from->n_events;
+    to->first_event = from->first_event;
+    to->scattered = true;
 }

@@ -6,6 +6,8 @@
 #ifndef SUPPORT_VELO_BANKS_H
 #define SUPPORT_VELO_BANKS_H
 
+#include <sluice/base.h>
+
 #include <stddef.h>
 #include <stdint.h>
 
@@ -29,5 +31,8 @@ enum {
  * fit are counted into *n_sensors. */
 size_t support_velo_event(uint64_t *random, uint8_t version, uint32_t sensors, unsigned damage,
                           uint8_t *bytes, uint64_t *n_sensors);
+
+/* The same events as of a packet: references to the banks that a walk finds. `to` is to be cleared. */
+void support_velo_packet(const slc_batch *from, slc_batch *to);
 
 #endif

@@ -7,22 +7,12 @@
 #include "cuda/cuda_stream.h"
 #include "velo/cuda/velo_cuda_kernels.h"
 #include "velo/cuda/velo_cuda_room.h"
-#include "velo/velo_vertex_work.h"
 
-#include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    LAYERS = SLC_VELO_LAYERS,
-    SENSORS = SLC_VELO_SENSORS,
-    SIDES = SLC_VELO_CUDA_IS_LARGE - SLC_VELO_CUDA_IS_SMALL
-};
-_Static_assert((int)SLC_VELO_CUDA_VERTEX_BINS == SLC_VELO_VERTEX_BINS &&
-                   (int)SLC_VELO_CUDA_VERTEX_GROUP == SLC_VELO_VERTEX_GROUP &&
-                   (int)SLC_VELO_CUDA_VERTEX_UNITS == SLC_VELO_VERTEX_UNITS,
-               "the processor's histogram");
-
+enum { SENSORS = SLC_VELO_SENSORS, SIDES = SLC_VELO_CUDA_IS_LARGE - SLC_VELO_CUDA_IS_SMALL };
 #define TAKE SLC_VELO_CUDA_TAKE
 typedef slc_velo_cuda_room room;
 typedef slc_velo_cuda_carver carver;
@@ -32,6 +22,13 @@ typedef struct shape {
     slc_velo_cuda_pass first, second;
     bool words, hits, pick_up, fit, vertices;
 } shape;
+
+/* All launches of a batch, and what they are of. */
+typedef struct recording {
+    slc_cuda_graph graph;
+    slc_velo_cuda_job job;
+    shape shape;
+} recording;
 
 struct slc_velo_cuda {
     slc_cuda_stream *stream, *side[SIDES]; /* side: for events with many hits in a layer */
@@ -43,10 +40,11 @@ struct slc_velo_cuda {
     room room;
     slc_velo_cuda_job job;
     shape shape;
-    slc_cuda_graph graph; /* of this job and shape: */
-    slc_velo_cuda_job recorded_job;
-    shape recorded;
+    recording recorded[2]; /* of large batches, and of small ones */
 };
+
+/* Engines that are open: of several, the batches of one fill what those of the others leave idle. */
+static atomic_uint n_open;
 
 /* ---- opening ------------------------------------------------------------------------------------------- */
 
@@ -58,6 +56,7 @@ slc_status slc_velo_cuda_open(const slc_velo_geometry *geometry, uint32_t device
     if (opened == NULL) {
         return slc_fail(error, SLC_ERR_MEMORY, "no memory for the VELO on a GPU");
     }
+    atomic_fetch_add(&n_open, 1);
     slc_status status = slc_cuda_stream_open(device, &opened->stream, error);
     status = status == SLC_OK ? slc_cuda_event_open(opened->stream, &opened->forked, error) : status;
     for (size_t i = 0; i < SIDES && status == SLC_OK; i++) {
@@ -98,7 +97,8 @@ void slc_velo_cuda_close(slc_velo_cuda *engine)
             (void)slc_cuda_stream_wait(engine->side[i], NULL);
         }
     }
-    slc_cuda_graph_clear(&engine->graph);
+    slc_cuda_graph_clear(&engine->recorded[0].graph);
+    slc_cuda_graph_clear(&engine->recorded[1].graph);
     slc_cuda_memory *const all[] = {&engine->geometry, &engine->memory, &engine->in_host, &engine->head_host,
                                     &engine->out_host};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
@@ -113,6 +113,7 @@ void slc_velo_cuda_close(slc_velo_cuda *engine)
         slc_cuda_stream_close(engine->side[i]);
     }
     slc_cuda_stream_close(engine->stream);
+    atomic_fetch_sub(&n_open, 1);
     free(engine);
 }
 
@@ -168,69 +169,6 @@ slc_status slc_velo_cuda_reserve(slc_velo_cuda *engine, uint32_t events, size_t 
 }
 
 /* ---- a batch ------------------------------------------------------------------------------------------- */
-
-static void set_settings(slc_velo_cuda_job *job, const slc_velo_track_config *track)
-{
-    job->settings = (slc_velo_cuda_settings){
-        .beam_x = track->beam_x_mm,
-        .beam_y = track->beam_y_mm,
-        .missing_layer = track->missing_layer_mm2,
-        .missing_low2 = track->missing_r_low_mm * track->missing_r_low_mm,
-        .missing_high2 = track->missing_r_high_mm * track->missing_r_high_mm,
-        .trim = track->trim_mm2,
-        .pickup = track->pickup_mm2,
-        .merge_slope = track->merge_slope,
-        .merge = track->merge_mm2,
-        .max_layer_hits = track->max_layer_hits,
-        .max_event_hits = track->max_event_hits,
-    };
-    for (size_t l = 0; l < LAYERS; l++) {
-        job->settings.layer_z[l] =
-            (slc_velo_design_module_z_mm[2 * l] + slc_velo_design_module_z_mm[2 * l + 1]) / 2;
-    }
-}
-
-static void set_fit(slc_velo_cuda_fit *to, const slc_velo_fit_config *fit)
-{
-    *to = (slc_velo_cuda_fit){.noise_constant = fit->noise_constant,
-                              .noise_slope = fit->noise_slope,
-                              .second_noise_slope = fit->second_noise_slope,
-                              .scatter_prior = fit->scatter_prior,
-                              .beam_x = fit->beam_x_mm,
-                              .beam_y = fit->beam_y_mm,
-                              .end_z = fit->end_z_mm};
-    to->variance[0] = fit->hit_sigma_mm * fit->hit_sigma_mm;
-    for (size_t i = 0; i < SLC_VELO_FIT_SIZES; i++) {
-        to->variance[i + 1] = fit->size_sigma_mm[i] * fit->size_sigma_mm[i];
-    }
-}
-
-/* What velo_vertex.c makes of the configuration. */
-static void set_vertex(slc_velo_cuda_vertex *to, const slc_velo_vertex_config *v)
-{
-    const float threshold = v->bin_mm / (10 * v->max_track_sigma_z_mm);
-    const float window = v->max_track_sigma_z_mm * sqrtf(v->max_fit_chi2);
-    const uint32_t bins = (uint32_t)((v->z_max_mm - v->z_min_mm) / v->bin_mm);
-    *to = (slc_velo_cuda_vertex){.bins = bins,
-                                 .threshold = (uint32_t)(threshold * SLC_VELO_VERTEX_UNITS),
-                                 .iterations = v->iterations,
-                                 .z_min = v->z_min_mm,
-                                 .bin = v->bin_mm,
-                                 .n_bins = (float)bins,
-                                 .beam_x = v->beam_x_mm,
-                                 .beam_y = v->beam_y_mm,
-                                 .variance_scale = v->error_scale * v->error_scale,
-                                 .max_chi2 = v->max_track_chi2,
-                                 .max_sigma_z = v->max_track_sigma_z_mm,
-                                 .max_fit_chi2 = v->max_fit_chi2,
-                                 .min_peak = v->min_peak_tracks,
-                                 .dip = v->max_dip_per_mm * v->bin_mm * SLC_VELO_VERTEX_UNITS,
-                                 .min_tracks = v->min_tracks,
-                                 .max_beam_distance2 = v->max_beam_distance2_mm2,
-                                 .min_separation2 = v->min_separation2,
-                                 .window = window,
-                                 .window_bins = window / v->bin_mm};
-}
 
 static void set_shape(shape *to, const slc_velo_cuda_config *config, bool words)
 {
@@ -338,23 +276,25 @@ static slc_status search_size(const slc_velo_cuda *engine, const slc_velo_cuda_p
                                 slc_cuda_stream_native(stream), error);
 }
 
-/* A pass: the few events that take long beside the others. */
+/* A pass: the few events that take long beside the others; of a small batch, all of them by teams. */
 static void search(launches *l, const slc_velo_cuda_pass *pass)
 {
     slc_velo_cuda *engine = l->engine;
     slc_error *error = l->error;
+    const bool teams = engine->job.teams != 0;
+    const uint32_t sides = teams ? 0 : SIDES;
     slc_status status = l->status == SLC_OK ? slc_cuda_event_record(engine->stream, engine->forked, error)
                                             : l->status;
-    for (uint32_t i = SIDES; i-- > 0;) {
+    for (uint32_t i = sides; i-- > 0;) {
         const slc_velo_cuda_size size = (slc_velo_cuda_size)(SLC_VELO_CUDA_IS_SMALL + 1 + i);
         slc_cuda_stream *side = engine->side[i];
         status = status == SLC_OK ? slc_cuda_stream_wait_event(side, engine->forked, error) : status;
         status = status == SLC_OK ? search_size(engine, pass, size, side, error) : status;
         status = status == SLC_OK ? slc_cuda_event_record(side, engine->joined[i], error) : status;
     }
-    status = status == SLC_OK ? search_size(engine, pass, SLC_VELO_CUDA_IS_SMALL, engine->stream, error)
-                              : status;
-    for (uint32_t i = 0; i < SIDES && status == SLC_OK; i++) {
+    const slc_velo_cuda_size size = teams ? SLC_VELO_CUDA_IS_ANY : SLC_VELO_CUDA_IS_SMALL;
+    status = status == SLC_OK ? search_size(engine, pass, size, engine->stream, error) : status;
+    for (uint32_t i = 0; i < sides && status == SLC_OK; i++) {
         status = slc_cuda_stream_wait_event(engine->stream, engine->joined[i], error);
     }
     l->status = status;
@@ -402,17 +342,18 @@ static bool is_same(const void *recorded, const void *wanted, size_t size)
 /* All launches at once: recorded when memory or settings are others than before. */
 static slc_status launch_graph(slc_velo_cuda *engine, slc_error *error)
 {
+    recording *have = &engine->recorded[engine->job.teams != 0];
     slc_status status = SLC_OK;
-    if (engine->graph.exec == NULL || !is_same(&engine->recorded, &engine->shape, sizeof engine->shape) ||
-        !is_same(&engine->recorded_job, &engine->job, sizeof engine->job)) {
+    if (have->graph.exec == NULL || !is_same(&have->shape, &engine->shape, sizeof engine->shape) ||
+        !is_same(&have->job, &engine->job, sizeof engine->job)) {
         status = slc_cuda_graph_begin(engine->stream, error);
         if (status == SLC_OK) {
-            status = slc_cuda_graph_end(engine->stream, &engine->graph, launch(engine, false, error), error);
+            status = slc_cuda_graph_end(engine->stream, &have->graph, launch(engine, false, error), error);
         }
-        engine->recorded = engine->shape;
-        engine->recorded_job = engine->job;
+        have->shape = engine->shape;
+        have->job = engine->job;
     }
-    return status == SLC_OK ? slc_cuda_graph_launch(engine->stream, &engine->graph, error) : status;
+    return status == SLC_OK ? slc_cuda_graph_launch(engine->stream, &have->graph, error) : status;
 }
 
 /* ---- back from the device ------------------------------------------------------------------------------ */
@@ -562,9 +503,8 @@ slc_status slc_velo_cuda_run(slc_velo_cuda *engine, const slc_velo_cuda_config *
                                                         "the VELO's offsets", error)
                               : status;
     engine->job.from_words = words;
-    set_settings(&engine->job, config->track);
-    set_fit(&engine->job.fit, config->fit);
-    set_vertex(&engine->job.vertex, config->vertex);
+    engine->job.teams = n <= config->few_events * engine->multiprocessors / atomic_load(&n_open);
+    slc_velo_cuda_set(&engine->job, config);
     set_shape(&engine->shape, config, words);
     slc_cuda_range_begin("velo: a batch");
     status = status == SLC_OK ? send_batch(engine, in, words, error) : status;

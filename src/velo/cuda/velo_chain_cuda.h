@@ -29,6 +29,8 @@ typedef struct slc_velo_cuda_config {
     const slc_velo_fit_config *fit;
     const slc_velo_vertex_config *vertex;
     uint32_t wanted; /* what comes back: SLC_VELO_WANT_… */
+    /* With so many events on a multiprocessor, or fewer, several warps work on each; 0: never. */
+    uint32_t few_events;
 } slc_velo_cuda_config;
 
 /* What comes out, in memory of the engine's until the next run: what was wanted. An event with flags is the

@@ -26,27 +26,10 @@ static __device__ __forceinline__ uint32_t velo_bin_of(float y)
     return held < (float)(VELO_BINS - 1) ? (uint32_t)held : (uint32_t)(VELO_BINS - 1);
 }
 
-template <typename Bins, typename Hits> static __device__ __noinline__ void velo_make_bins(Bins &b, Hits hits)
+/* Counts become ends: by one warp. */
+template <typename Bins> static __device__ __forceinline__ void velo_sum_bins(Bins &b, float low, float high)
 {
-    /* The first 64 are mostly all: read once, and both at the same time. */
-    const uint32_t lane = velo_lane(), n = hits.n;
-    const slc_velo_cuda_hit first_hit = hits.hit(lane < n ? lane : 0),
-                            second_hit = hits.hit(lane + 32 < n ? lane + 32 : 0);
-    float low = INFINITY, high = -INFINITY;
-    __syncwarp(); /* nobody looks at those of the layer before */
-#pragma unroll 1
-    for (uint32_t k = velo_lane(); k <= VELO_BINS; k += 32) {
-        b.begin[k] = 0;
-    }
-    __syncwarp();
-#pragma unroll 1
-    for (uint32_t k = lane; k < n; k += 32) {
-        const slc_velo_cuda_hit hit = k < 32 ? first_hit : k < 64 ? second_hit : hits.hit(k);
-        atomicAdd(&b.begin[velo_bin_of(hit.y)], 1U);
-        low = min(low, hit.z);
-        high = max(high, hit.z);
-    }
-    __syncwarp();
+    const uint32_t lane = velo_lane();
     uint32_t mine[VELO_BINS_OF_LANE], sum = 0, all;
 #pragma unroll
     for (uint32_t j = 0; j < VELO_BINS_OF_LANE; j++) {
@@ -54,28 +37,68 @@ template <typename Bins, typename Hits> static __device__ __noinline__ void velo
     }
     const uint32_t before = velo_sum_before(sum, &all);
 #pragma unroll
-    for (uint32_t step = 16; step > 0; step /= 2) {
-        low = min(low, __shfl_xor_sync(velo_all_lanes, low, (int)step));
-        high = max(high, __shfl_xor_sync(velo_all_lanes, high, (int)step));
-    }
-#pragma unroll
     for (uint32_t j = 0; j < VELO_BINS_OF_LANE; j++) {
         b.begin[VELO_BINS_OF_LANE * lane + j] = before + mine[j]; /* ends, which become beginnings */
     }
-    if (velo_lane() == 0) {
+    if (lane == 0) {
         b.begin[VELO_BINS] = all;
         b.low_z = low;
         b.high_z = high;
     }
-    __syncwarp();
+}
+
+template <uint32_t WARPS_OF, typename Bins, typename Hits>
+static __device__ __noinline__ void velo_make_bins(velo_team<WARPS_OF> &team, Bins &b, Hits hits)
+{
+    /* The first two of each thread are mostly all: read once, and both at the same time. */
+    enum { STEP = 32 * WARPS_OF };
+    const uint32_t rank = velo_rank<WARPS_OF>(), lane = velo_lane(), n = hits.n;
+    const slc_velo_cuda_hit first_hit = hits.hit(rank < n ? rank : 0),
+                            second_hit = hits.hit(rank + STEP < n ? rank + STEP : 0);
+    float low = INFINITY, high = -INFINITY;
+    velo_team_sync<WARPS_OF>(); /* nobody looks at those of the layer before */
 #pragma unroll 1
-    for (uint32_t k = lane; k < n; k += 32) {
-        slc_velo_cuda_hit hit = k < 32 ? first_hit : k < 64 ? second_hit : hits.hit(k);
+    for (uint32_t k = rank; k <= VELO_BINS; k += STEP) {
+        b.begin[k] = 0;
+    }
+    velo_team_sync<WARPS_OF>();
+#pragma unroll 1
+    for (uint32_t k = rank; k < n; k += STEP) {
+        const slc_velo_cuda_hit hit = k < STEP ? first_hit : k < 2 * STEP ? second_hit : hits.hit(k);
+        atomicAdd(&b.begin[velo_bin_of(hit.y)], 1U);
+        low = min(low, hit.z);
+        high = max(high, hit.z);
+    }
+    __syncwarp();
+#pragma unroll
+    for (uint32_t step = 16; step > 0; step /= 2) {
+        low = min(low, __shfl_xor_sync(velo_all_lanes, low, (int)step));
+        high = max(high, __shfl_xor_sync(velo_all_lanes, high, (int)step));
+    }
+    if constexpr (WARPS_OF > 1) {
+        if (lane == 0) {
+            team.of_warp[threadIdx.x / 32] = __float_as_uint(low);
+            team.other_of_warp[threadIdx.x / 32] = __float_as_uint(high);
+        }
+        __syncthreads();
+#pragma unroll 1
+        for (uint32_t w = 0; w < WARPS_OF; w++) {
+            low = min(low, __uint_as_float(team.of_warp[w]));
+            high = max(high, __uint_as_float(team.other_of_warp[w]));
+        }
+    }
+    if (velo_rank_of_warp<WARPS_OF>() == 0) {
+        velo_sum_bins(b, low, high);
+    }
+    velo_team_sync<WARPS_OF>();
+#pragma unroll 1
+    for (uint32_t k = rank; k < n; k += STEP) {
+        slc_velo_cuda_hit hit = k < STEP ? first_hit : k < 2 * STEP ? second_hit : hits.hit(k);
         const uint32_t at = atomicSub(&b.begin[velo_bin_of(hit.y)], 1U) - 1;
         hit.key = (int32_t)k;
         b.hit[at] = hit;
     }
-    __syncwarp();
+    velo_team_sync<WARPS_OF>();
 }
 
 struct velo_span {

@@ -21,7 +21,13 @@ enum {
     SLC_VELO_CUDA_VERTEX_GROUP = 4,
     SLC_VELO_CUDA_VERTEX_UNITS = 1 << 14,
     SLC_VELO_CUDA_PRIMARY = 11, /* numbers of a vertex: the columns of slc_velo_primaries */
-    SLC_VELO_CUDA_THREADS = 128
+    SLC_VELO_CUDA_THREADS = 128,
+    /* Of a small batch, which has so many events a multiprocessor: warps for an event, those where all wait
+     * for each other often, and those on a multiprocessor, with 64 registers each. */
+    SLC_VELO_CUDA_FEW_EVENTS = 16,
+    SLC_VELO_CUDA_TEAM = 8,
+    SLC_VELO_CUDA_SMALL_TEAM = 4,
+    SLC_VELO_CUDA_WARPS_THERE = 32
 };
 
 /* What the words of an event are. */
@@ -32,11 +38,12 @@ typedef enum slc_velo_cuda_kind {
     SLC_VELO_CUDA_EIGHTHS   /* of three */
 } slc_velo_cuda_kind;
 
-/* What hits of an event are searched by. */
+/* What hits of an event are searched by; a search of all, by teams of several warps. */
 typedef enum slc_velo_cuda_size {
     SLC_VELO_CUDA_IS_SMALL = 1,
     SLC_VELO_CUDA_IS_MIDDLE,
-    SLC_VELO_CUDA_IS_LARGE
+    SLC_VELO_CUDA_IS_LARGE,
+    SLC_VELO_CUDA_IS_ANY
 } slc_velo_cuda_size;
 
 /* Why an event is the processor's. */
@@ -130,6 +137,7 @@ typedef struct slc_velo_cuda_job {
     slc_velo_cuda_fit fit;
     slc_velo_cuda_vertex vertex;
     uint32_t from_words; /* or from hits */
+    uint32_t teams;      /* several warps work on an event, not one */
 
     /* In: words sensor behind sensor; of each event its kind, and events in the order of their work. */
     const uint32_t *words, *sensor_begin;

@@ -28,4 +28,7 @@ void slc_velo_cuda_lay_states(slc_velo_cuda_carver *c, slc_velo_cuda_states *to,
 /* All that is on the device; returns its bytes. */
 size_t slc_velo_cuda_lay_job(slc_velo_cuda_carver *c, slc_velo_cuda_job *job, const slc_velo_cuda_room *r);
 
+/* The settings of a job: velo_cuda_settings.c. */
+void slc_velo_cuda_set(slc_velo_cuda_job *job, const slc_velo_cuda_config *config);
+
 #endif

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * For the kernel of the search: what a warp has of an event in shared memory, and what becomes of candidates
+ * For the kernel of the search: what a team has of an event in shared memory, and what becomes of candidates
  * that have ended. Hits stay where they are; what moves is which of a layer are free: their places in it, of
  * the four layers that a step looks at.
  */
@@ -26,9 +26,10 @@ enum {
 constexpr uint32_t FREE = 0xffffffffU, TAKEN = 0;
 enum { WAITS = 0, CHOSEN, DROPPED };
 
-/* Of a warp, for layers of so many hits: what is not needed at the same time lies in one place. Owners are of
- * places among the free hits of a layer, of a step that seeds or that extends. */
-template <uint32_t MOST> struct step_memory {
+/* Of a team of warps, for layers of so many hits: what is not needed at the same time lies in one place.
+ * Owners are of places among the free hits of a layer, of a step that seeds or that extends. */
+template <uint32_t MOST, uint32_t TEAM_OF> struct step_memory : velo_team<TEAM_OF> {
+    static constexpr uint32_t TEAM = TEAM_OF;
     using place = std::conditional_t<MOST <= 256, uint8_t, uint16_t>;
     union {
         velo_bins<MOST> bins;
@@ -50,7 +51,7 @@ template <uint32_t MOST> struct step_memory {
     uint16_t n_left[LAYERS], begin[LAYERS + 1];
 };
 
-/* An event in the hands of a warp. */
+/* An event in the hands of a team. */
 struct event {
     uint32_t e, first, tracks; /* where its hits and its tracks begin */
     uint32_t n_candidates, n_ended, n_listed;
@@ -82,7 +83,8 @@ free_of(const slc_velo_cuda_job &job, const event &v, const Memory &s, uint32_t 
     return {job.all + v.first + begin, s.free[l % ACTIVE], begin, s.n_left[l]};
 }
 
-/* Those of a layer that stay, by their places: 64 at a time. */
+/* Those of a layer that stay, by their places, 64 at a time: by one warp, as others wait less than they would
+ * for each other. */
 template <typename Memory, typename Stays>
 __device__ __forceinline__ void keep_free(Memory &s, uint32_t l, uint32_t n, const Stays &stays)
 {
@@ -172,9 +174,32 @@ struct ending {
     float scatter, last;
 };
 
-/* Those of the lanes that have one: tracks, in the order of the lanes. */
-__device__ __forceinline__ void finish(const slc_velo_cuda_job &job, event &v, bool ends, ending end,
-                                       float max_3hits)
+/* How many tracks and how many of their hits the threads before this one have; and all of the team. */
+struct tracks_before {
+    uint32_t tracks, hits, all_tracks, all_hits;
+};
+
+template <typename Memory>
+__device__ __forceinline__ tracks_before count_tracks(Memory &s, bool is_track, uint32_t hits)
+{
+    tracks_before before;
+    if constexpr (Memory::TEAM == 1) {
+        const uint32_t bits = __ballot_sync(velo_all_lanes, is_track);
+        before.hits = velo_sum_before(is_track ? hits : 0, &before.all_hits);
+        before.tracks = (uint32_t)__popc(bits & velo_lanes_below());
+        before.all_tracks = (uint32_t)__popc(bits);
+    } else { /* both in one sum: 256 tracks of 255 hits */
+        uint32_t all;
+        const uint32_t sum = velo_team_sum_before<Memory::TEAM>(s, is_track ? 1U << 16 | hits : 0, &all);
+        before = {sum >> 16, sum & 0xffffU, all >> 16, all & 0xffffU};
+    }
+    return before;
+}
+
+/* Those of the threads that have one: tracks, in the order of the threads. */
+template <typename Memory>
+__device__ __forceinline__ void finish(const slc_velo_cuda_job &job, event &v, Memory &s, bool ends,
+                                       ending end, float max_3hits)
 {
     const slc_velo_cuda_settings &settings = job.settings;
     uint16_t *before = job.before + v.first;
@@ -197,28 +222,27 @@ __device__ __forceinline__ void finish(const slc_velo_cuda_job &job, event &v, b
         end.scatter -= end.last;
         end.n--;
     }
-    const uint32_t bits = __ballot_sync(velo_all_lanes, is_track);
-    uint32_t listed;
-    const uint32_t at = v.n_listed + velo_sum_before(is_track ? end.n : 0, &listed);
+    const tracks_before before_me = count_tracks(s, is_track, end.n);
     if (is_track) {
-        const uint32_t t = v.tracks + v.n_ended + (uint32_t)__popc(bits & velo_lanes_below());
-        job.ended.begin[t] = (uint16_t)at;
+        const uint32_t t = v.tracks + v.n_ended + before_me.tracks;
+        job.ended.begin[t] = (uint16_t)(v.n_listed + before_me.hits);
         job.ended.n[t] = (uint16_t)end.n;
         job.ended.scatter[t] = end.scatter;
         job.ended.picked[t] = NONE;
         job.ended.hits[t] = (uint16_t)end.hit;
     }
-    v.n_ended += (uint32_t)__popc(bits);
-    v.n_listed += listed;
-    __syncwarp();
+    v.n_ended += before_me.all_tracks;
+    v.n_listed += before_me.all_hits;
+    velo_team_sync<Memory::TEAM>();
 }
 
 /* The hits of the tracks that have ended from `first` on, behind the pass: each waits for memory from hit to
  * hit, so that as many as there can be do so together. */
+template <uint32_t TEAM>
 __device__ __forceinline__ void list_hits(const slc_velo_cuda_job &job, const event &v, uint32_t first)
 {
 #pragma unroll 1
-    for (uint32_t t = v.tracks + first + velo_lane(); t < v.tracks + v.n_ended; t += 32) {
+    for (uint32_t t = v.tracks + first + velo_rank<TEAM>(); t < v.tracks + v.n_ended; t += 32 * TEAM) {
         uint16_t *list = job.list + v.first + job.ended.begin[t];
         uint32_t hit = job.ended.hits[t];
 #pragma unroll 1
@@ -228,7 +252,7 @@ __device__ __forceinline__ void list_hits(const slc_velo_cuda_job &job, const ev
             hit = job.before[v.first + hit];
         }
     }
-    __syncwarp();
+    velo_team_sync<TEAM>();
 }
 
 } // namespace

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * For the kernels of the VELO: what a warp does together.
+ * For the kernels of the VELO: what a warp does together; and a team of warps, which is one warp of a block
+ * where there are many events, and all warps of a block where few would leave most of the device idle.
  */
 #ifndef SLUICE_VELO_CUDA_WARP_CUH
 #define SLUICE_VELO_CUDA_WARP_CUH
@@ -32,14 +33,120 @@ static __device__ __forceinline__ uint32_t velo_sum_before(uint32_t value, uint3
     return sum - value;
 }
 
-/* The next event of a kernel: the same for all lanes, n_events where there is none. */
-static __device__ __forceinline__ uint32_t velo_next_event(const slc_velo_cuda_job &job, uint32_t kernel)
+/* ---- teams ------------------------------------------------------------------------------------------- */
+
+/* What the warps of a team tell each other, in shared memory; one alone has nothing to tell. */
+template <uint32_t WARPS_OF> struct velo_team {
+    uint32_t of_warp[WARPS_OF], other_of_warp[WARPS_OF], next;
+};
+template <> struct velo_team<1> {
+};
+
+/* Which thread of the team this is, and which is the first of its warp. */
+template <uint32_t WARPS_OF> static __device__ __forceinline__ uint32_t velo_rank()
+{
+    return WARPS_OF == 1 ? velo_lane() : threadIdx.x;
+}
+
+template <uint32_t WARPS_OF> static __device__ __forceinline__ uint32_t velo_rank_of_warp()
+{
+    return WARPS_OF == 1 ? 0 : threadIdx.x - velo_lane();
+}
+
+template <uint32_t WARPS_OF> static __device__ __forceinline__ uint32_t velo_warp()
+{
+    return WARPS_OF == 1 ? 0 : threadIdx.x / 32;
+}
+
+template <uint32_t WARPS_OF> static __device__ __forceinline__ void velo_team_sync()
+{
+    if constexpr (WARPS_OF == 1) {
+        __syncwarp();
+    } else {
+        __syncthreads();
+    }
+}
+
+template <uint32_t WARPS_OF> static __device__ __forceinline__ bool velo_team_any(bool is)
+{
+    if constexpr (WARPS_OF == 1) {
+        return __any_sync(velo_all_lanes, is);
+    } else {
+        return __syncthreads_or(is) != 0;
+    }
+}
+
+/* What the warps before this one come to; *all gets what all of the team do. Nobody reads nor writes
+ * what the team shares before all have come here, nor goes on before all have read it. */
+template <uint32_t WARPS_OF>
+static __device__ __forceinline__ uint32_t velo_warps_before(velo_team<WARPS_OF> &team, uint32_t of_warp,
+                                                             uint32_t *all)
+{
+    const uint32_t warp = threadIdx.x / 32;
+    if (velo_lane() == 0) {
+        team.of_warp[warp] = of_warp;
+    }
+    __syncthreads();
+    uint32_t before = 0, sum = 0;
+#pragma unroll
+    for (uint32_t w = 0; w < WARPS_OF; w++) {
+        const uint32_t other = team.of_warp[w];
+        before += w < warp ? other : 0;
+        sum += other;
+    }
+    __syncthreads();
+    *all = sum;
+    return before;
+}
+
+/* How many threads of the team before this one say yes; *all gets how many do. */
+template <uint32_t WARPS_OF>
+static __device__ __forceinline__ uint32_t velo_team_place(velo_team<WARPS_OF> &team, bool is, uint32_t *all)
+{
+    const uint32_t bits = __ballot_sync(velo_all_lanes, is);
+    const uint32_t below = (uint32_t)__popc(bits & velo_lanes_below()), mine = (uint32_t)__popc(bits);
+    if constexpr (WARPS_OF == 1) {
+        *all = mine;
+        return below;
+    } else {
+        return velo_warps_before<WARPS_OF>(team, mine, all) + below;
+    }
+}
+
+/* The sum over the threads of the team before this one; *all gets that of all. */
+template <uint32_t WARPS_OF>
+static __device__ __forceinline__ uint32_t velo_team_sum_before(velo_team<WARPS_OF> &team, uint32_t value,
+                                                                uint32_t *all)
+{
+    uint32_t of_warp;
+    const uint32_t before = velo_sum_before(value, &of_warp);
+    if constexpr (WARPS_OF == 1) {
+        *all = of_warp;
+        return before;
+    } else {
+        return velo_warps_before<WARPS_OF>(team, of_warp, all) + before;
+    }
+}
+
+/* The next event of a kernel: the same for all of the team, n_events where there is none. */
+template <uint32_t WARPS_OF>
+static __device__ __forceinline__ uint32_t velo_next_event(velo_team<WARPS_OF> &team,
+                                                           const slc_velo_cuda_job &job, uint32_t kernel)
 {
     uint32_t at = 0;
-    if (velo_lane() == 0) {
+    if (velo_rank<WARPS_OF>() == 0) {
         at = atomicAdd(&job.head->next[kernel], 1U);
     }
-    at = __shfl_sync(velo_all_lanes, at, 0);
+    if constexpr (WARPS_OF == 1) {
+        at = __shfl_sync(velo_all_lanes, at, 0);
+    } else {
+        __syncthreads(); /* all have done with the event before */
+        if (threadIdx.x == 0) {
+            team.next = at;
+        }
+        __syncthreads();
+        at = team.next;
+    }
     const uint32_t n = job.head->n_events;
     return at < n ? job.order[at] : n;
 }

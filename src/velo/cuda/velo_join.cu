@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Broken tracks joined, and tracks as columns, on a GPU: a warp an event. One track after the other looks at
+ * Broken tracks joined, and tracks as columns, on a GPU: a team an event. One track after the other looks at
  * all others, which lie in the lanes, if there may be one of like slopes: velo_track_join.h.
  */
 #include "cuda/cuda_device.h"
@@ -129,7 +129,7 @@ __device__ __forceinline__ void join(const slc_velo_cuda_job &job, const event &
 /* Cells of slopes that are as wide as slopes may differ, as bits of a table: is there a track, are there two?
  */
 enum { CELLS = 1 << 14, FARTHEST = 4096 };
-struct cells {
+template <uint32_t TEAM> struct cells : velo_team<TEAM> {
     uint32_t one[CELLS / 32], two[CELLS / 32];
 };
 
@@ -146,17 +146,18 @@ __device__ __forceinline__ uint32_t place_of(int32_t x, int32_t y)
 }
 
 /* Marks tracks that may have another one with like slopes: all others need not be looked at. */
-__device__ __forceinline__ void mark_alike(const slc_velo_cuda_job &job, const event &v, cells &s)
+template <uint32_t TEAM>
+__device__ __forceinline__ void mark_alike(const slc_velo_cuda_job &job, const event &v, cells<TEAM> &s)
 {
     const slc_velo_cuda_ended &d = job.ended;
     const float width = job.settings.merge_slope * 1.001F;
 #pragma unroll 4
-    for (uint32_t k = velo_lane(); k < CELLS / 32; k += 32) {
+    for (uint32_t k = velo_rank<TEAM>(); k < CELLS / 32; k += 32 * TEAM) {
         s.one[k] = s.two[k] = 0;
     }
-    __syncwarp();
+    velo_team_sync<TEAM>();
 #pragma unroll 1
-    for (uint32_t t = velo_lane(); t < v.n; t += 32) {
+    for (uint32_t t = velo_rank<TEAM>(); t < v.n; t += 32 * TEAM) {
         const uint32_t at = v.tracks + t;
         const uint32_t place = place_of(cell_of(d.own_tx[at], width), cell_of(d.own_ty[at], width));
         const uint32_t bit = 1U << place % 32;
@@ -164,9 +165,9 @@ __device__ __forceinline__ void mark_alike(const slc_velo_cuda_job &job, const e
             atomicOr(&s.two[place / 32], bit);
         }
     }
-    __syncwarp();
+    velo_team_sync<TEAM>();
 #pragma unroll 1
-    for (uint32_t t = velo_lane(); t < v.n; t += 32) {
+    for (uint32_t t = velo_rank<TEAM>(); t < v.n; t += 32 * TEAM) {
         const uint32_t at = v.tracks + t;
         const int32_t x = cell_of(d.own_tx[at], width), y = cell_of(d.own_ty[at], width);
         bool near = false;
@@ -177,25 +178,27 @@ __device__ __forceinline__ void mark_alike(const slc_velo_cuda_job &job, const e
         }
         d.alike[at] = near;
     }
-    __syncwarp();
+    velo_team_sync<TEAM>();
 }
 
 /* Those of the marked tracks, in their order, on the device: where hits of tracks are written later. */
-__device__ __forceinline__ uint32_t list_alike(const slc_velo_cuda_job &job, const event &v)
+template <uint32_t TEAM>
+__device__ __forceinline__ uint32_t list_alike(const slc_velo_cuda_job &job, const event &v, cells<TEAM> &s)
 {
     uint16_t *list = job.loose_hit + v.first;
     uint32_t n = 0;
 #pragma unroll 1
-    for (uint32_t base = 0; base < v.n; base += 32) {
-        const uint32_t t = base + velo_lane();
+    for (uint32_t base = 0; base < v.n; base += 32 * TEAM) {
+        const uint32_t t = base + velo_rank<TEAM>();
         const bool alike = t < v.n && job.ended.alike[v.tracks + t] != 0;
-        const uint32_t bits = __ballot_sync(velo_all_lanes, alike);
+        uint32_t all;
+        const uint32_t at = n + velo_team_place<TEAM>(s, alike, &all);
         if (alike) {
-            list[n + (uint32_t)__popc(bits & velo_lanes_below())] = (uint16_t)t;
+            list[at] = (uint16_t)t;
         }
-        n += (uint32_t)__popc(bits);
+        n += all;
     }
-    __syncwarp();
+    velo_team_sync<TEAM>();
     return n;
 }
 
@@ -218,12 +221,13 @@ __device__ __forceinline__ uint32_t alike_of(const slc_velo_cuda_job &job, const
 
 /* Leaves marks of those alone that some track goes on upstream of, as all are before any is joined: what a
  * track finds first does not depend on others' joining but for those that are gone by then. */
-__device__ __forceinline__ void mark_broken(const slc_velo_cuda_job &job, const event &v)
+template <uint32_t TEAM>
+__device__ __forceinline__ void mark_broken(const slc_velo_cuda_job &job, const event &v, cells<TEAM> &s)
 {
     const uint16_t *list = job.loose_hit + v.first;
-    const uint32_t n = list_alike(job, v);
+    const uint32_t n = list_alike<TEAM>(job, v, s);
 #pragma unroll 1
-    for (uint32_t base = 0; base < n; base += 32) {
+    for (uint32_t base = velo_rank_of_warp<TEAM>(); base < n; base += 32 * TEAM) {
         const uint32_t t = list[min(base + velo_lane(), n - 1)], at = v.tracks + t;
         const float tx = job.ended.tx[at], ty = job.ended.ty[at];
         bool broken = false;
@@ -239,7 +243,7 @@ __device__ __forceinline__ void mark_broken(const slc_velo_cuda_job &job, const 
         }
         job.ended.alike[at] = broken;
     }
-    __syncwarp();
+    velo_team_sync<TEAM>();
 }
 
 /* ---- columns ----------------------------------------------------------------------------------------- */
@@ -309,37 +313,56 @@ __device__ __forceinline__ void write_track(const slc_velo_cuda_job &job, const 
     }
 }
 
-__device__ __forceinline__ void write_tracks(const slc_velo_cuda_job &job, const event &v, uint32_t e)
+template <uint32_t TEAM>
+__device__ __forceinline__ void write_tracks(const slc_velo_cuda_job &job, const event &v, cells<TEAM> &s,
+                                             uint32_t e)
 {
+    enum { TRACK = 1 << 16 }; /* above the hits, of which a track has 255 at most */
     uint32_t tracks = 0, hits = 0;
 #pragma unroll 1
-    for (uint32_t base = 0; base < v.n; base += 32) {
-        const uint32_t t = base + velo_lane();
+    for (uint32_t base = 0; base < v.n; base += 32 * TEAM) {
+        const uint32_t t = base + velo_rank<TEAM>();
         const bool kept = t < v.n && job.ended.gone[v.tracks + t] == 0;
         const uint32_t n = kept ? job.ended.hits[v.tracks + t] : 0;
-        const uint32_t bits = __ballot_sync(velo_all_lanes, kept);
         uint32_t more;
-        const uint32_t at = hits + velo_sum_before(n, &more);
+        const uint32_t at = velo_team_sum_before<TEAM>(s, kept ? TRACK | n : 0, &more);
         if (kept) {
-            const uint32_t to = v.tracks + tracks + (uint32_t)__popc(bits & velo_lanes_below());
+            const uint32_t to = v.tracks + tracks + at / TRACK;
             job.loose_n[to] = (uint16_t)n;
-            write_track(job, v, t, job.loose_hit + v.first + at, &job.loose_scatter[to]);
+            write_track(job, v, t, job.loose_hit + v.first + hits + at % TRACK, &job.loose_scatter[to]);
         }
-        tracks += (uint32_t)__popc(bits);
-        hits += more;
+        tracks += more / TRACK;
+        hits += more % TRACK;
     }
-    if (velo_lane() == 0) {
+    if (velo_rank<TEAM>() == 0) {
         job.n_tracks[e] = tracks;
         job.n_track_hits[e] = hits;
     }
 }
 
-__global__ void __launch_bounds__(32 * WARPS) join_events(const slc_velo_cuda_job job)
+/* Marked tracks one after the other: by one warp. */
+__device__ __forceinline__ void join_broken(const slc_velo_cuda_job &job, const event &v)
 {
-    __shared__ cells shared[WARPS];
+#pragma unroll 1
+    for (uint32_t base = 0; base < v.n; base += 32) {
+        const uint32_t t = base + velo_lane();
+        const bool alike = t < v.n && job.ended.alike[v.tracks + t] != 0;
+        for (uint32_t bits = __ballot_sync(velo_all_lanes, alike); bits != 0; bits &= bits - 1) {
+            join(job, v, base + (uint32_t)__ffs((int)bits) - 1);
+        }
+    }
+}
+
+template <uint32_t TEAM> constexpr uint32_t threads_of = 32 * (TEAM > 1 ? TEAM : (uint32_t)WARPS);
+
+template <uint32_t TEAM>
+__global__ void __launch_bounds__(threads_of<TEAM>) join_events(const slc_velo_cuda_job job)
+{
+    __shared__ cells<TEAM> shared[TEAM > 1 ? 1 : WARPS];
+    cells<TEAM> &s = shared[TEAM > 1 ? 0 : threadIdx.x / 32];
     const uint32_t n = job.head->n_events;
-    for (uint32_t e = velo_next_event(job, SLC_VELO_CUDA_NEXT_JOIN); e < n;
-         e = velo_next_event(job, SLC_VELO_CUDA_NEXT_JOIN)) {
+    for (uint32_t e = velo_next_event<TEAM>(s, job, SLC_VELO_CUDA_NEXT_JOIN); e < n;
+         e = velo_next_event<TEAM>(s, job, SLC_VELO_CUDA_NEXT_JOIN)) {
         if (job.searched[e] == 0) {
             continue;
         }
@@ -348,43 +371,40 @@ __global__ void __launch_bounds__(32 * WARPS) join_events(const slc_velo_cuda_jo
         v.tracks = v.first / 3;
         v.n = job.n_ended[e];
 #pragma unroll 1
-        for (uint32_t t = velo_lane(); t < v.n; t += 32) {
+        for (uint32_t t = velo_rank<TEAM>(); t < v.n; t += 32 * TEAM) {
             set_ends(job, v, v.tracks + t);
         }
-        __syncwarp();
+        velo_team_sync<TEAM>();
         if (job.settings.merge > 0) {
-            mark_alike(job, v, shared[threadIdx.x / 32]);
-            mark_broken(job, v);
-        }
-#pragma unroll 1
-        for (uint32_t base = 0; base < v.n && job.settings.merge > 0; base += 32) {
-            const uint32_t t = base + velo_lane();
-            const bool alike = t < v.n && job.ended.alike[v.tracks + t] != 0;
-            for (uint32_t bits = __ballot_sync(velo_all_lanes, alike); bits != 0; bits &= bits - 1) {
-                join(job, v, base + (uint32_t)__ffs((int)bits) - 1);
+            mark_alike<TEAM>(job, v, s);
+            mark_broken<TEAM>(job, v, s);
+            if (velo_rank_of_warp<TEAM>() == 0) {
+                join_broken(job, v);
             }
         }
-        __syncwarp();
-        write_tracks(job, v, e);
-        __syncwarp();
+        velo_team_sync<TEAM>();
+        write_tracks<TEAM>(job, v, s, e);
+        velo_team_sync<TEAM>();
     }
 }
 
-/* Tracks move together: a warp an event. */
-__global__ void __launch_bounds__(SLC_VELO_CUDA_THREADS) gather_tracks(const slc_velo_cuda_job job)
+/* Tracks move together: a team an event. */
+template <uint32_t TEAM>
+__global__ void __launch_bounds__(threads_of<TEAM>) gather_tracks(const slc_velo_cuda_job job)
 {
-    const uint32_t n_events = job.head->n_events, warps = SLC_VELO_CUDA_THREADS / 32;
-    for (uint32_t e = blockIdx.x * warps + threadIdx.x / 32; e < n_events; e += gridDim.x * warps) {
+    __shared__ velo_team<TEAM> shared;
+    const uint32_t n_events = job.head->n_events, teams = threads_of<TEAM> / (32 * TEAM);
+    for (uint32_t e = blockIdx.x * teams + threadIdx.x / (32 * TEAM); e < n_events; e += gridDim.x * teams) {
         const uint32_t first = job.hit_offset[e], tracks = first / 3;
         const uint32_t to = job.track_offset[e], n = job.track_offset[e + 1] - to;
         const uint32_t hits_to = job.track_hit_offset[e], n_hits = job.track_hit_offset[e + 1] - hits_to;
         uint32_t begin = 0;
 #pragma unroll 1
-        for (uint32_t base = 0; base < n; base += 32) {
-            const uint32_t t = base + velo_lane();
+        for (uint32_t base = 0; base < n; base += 32 * TEAM) {
+            const uint32_t t = base + velo_rank<TEAM>();
             const uint32_t mine = t < n ? job.loose_n[tracks + t] : 0;
             uint32_t all;
-            const uint32_t at = begin + velo_sum_before(mine, &all);
+            const uint32_t at = begin + velo_team_sum_before<TEAM>(shared, mine, &all);
             if (t < n) {
                 job.hit_begin[to + t] = at;
                 job.track_n[to + t] = mine;
@@ -394,22 +414,31 @@ __global__ void __launch_bounds__(SLC_VELO_CUDA_THREADS) gather_tracks(const slc
             begin += all;
         }
 #pragma unroll 1
-        for (uint32_t k = velo_lane(); k < n_hits; k += 32) {
+        for (uint32_t k = velo_rank<TEAM>(); k < n_hits; k += 32 * TEAM) {
             job.hit[hits_to + k] = job.loose_hit[first + k];
         }
     }
+}
+
+template <uint32_t TEAM>
+slc_status finish(const slc_velo_cuda_job *job, uint32_t multiprocessors, struct CUstream_st *stream,
+                  slc_error *error)
+{
+    const uint32_t blocks = (TEAM > 1 ? 8 : 16) * multiprocessors;
+    SLC_LAUNCH((join_events<TEAM>), blocks, threads_of<TEAM>, 0, stream, *job);
+    slc_status status = slc_cuda_check(cudaGetLastError(), "joining the VELO's tracks", error);
+    status = status == SLC_OK ? slc_velo_cuda_offsets(job, SLC_VELO_CUDA_OF_TRACKS, stream, error) : status;
+    if (status == SLC_OK) {
+        SLC_LAUNCH((gather_tracks<TEAM>), blocks, threads_of<TEAM>, 0, stream, *job);
+        status = slc_cuda_check(cudaGetLastError(), "gathering the VELO's tracks", error);
+    }
+    return status;
 }
 } // namespace
 
 slc_status slc_velo_cuda_finish(const slc_velo_cuda_job *job, uint32_t multiprocessors,
                                 struct CUstream_st *stream, slc_error *error)
 {
-    SLC_LAUNCH(join_events, 16 * multiprocessors, 32 * WARPS, 0, stream, *job);
-    slc_status status = slc_cuda_check(cudaGetLastError(), "joining the VELO's tracks", error);
-    status = status == SLC_OK ? slc_velo_cuda_offsets(job, SLC_VELO_CUDA_OF_TRACKS, stream, error) : status;
-    if (status == SLC_OK) {
-        SLC_LAUNCH(gather_tracks, 16 * multiprocessors, SLC_VELO_CUDA_THREADS, 0, stream, *job);
-        status = slc_cuda_check(cudaGetLastError(), "gathering the VELO's tracks", error);
-    }
-    return status;
+    return job->teams != 0 ? finish<SLC_VELO_CUDA_TEAM>(job, multiprocessors, stream, error)
+                           : finish<1>(job, multiprocessors, stream, error);
 }

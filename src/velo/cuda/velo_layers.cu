@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Hits of events to the layers in which they are searched, a warp an event: where layers begin, directions,
+ * Hits of events to the layers in which they are searched, a team an event: where layers begin, directions,
  * and the hits of a layer sorted by these where one of the event's has many, as velo_track_run.c does it.
  * Events that are too much for these kernels are told.
  */
@@ -12,11 +12,15 @@ namespace
 {
 enum { WARPS = 4, LAYERS = SLC_VELO_LAYERS, MODULES = SLC_VELO_MODULES, BINS = 256, BIN_AT = 24 };
 
-/* Of a warp: where the hits of modules begin; of a layer, directions of its hits in the order of numbers, and
- * the hits by bins of these. */
+/* Of a warp, of a layer: directions of its hits in the order of numbers, and the hits by bins of these. */
 struct memory {
     uint32_t key[SLC_VELO_CUDA_LAYER], bin_begin[BINS + 1];
     uint16_t of_bins[SLC_VELO_CUDA_LAYER];
+};
+
+/* Of a team: where the hits of modules begin, too. */
+template <uint32_t TEAM> struct team_memory : velo_team<TEAM> {
+    memory of_layer[TEAM];
     uint32_t begin[MODULES + 1];
 };
 
@@ -29,23 +33,24 @@ __device__ __forceinline__ int32_t direction(float x, float y)
 }
 
 /* Counts the hits of modules. False where modules of hits that came as such fall, or there is no such one. */
+template <uint32_t TEAM>
 __device__ __forceinline__ bool count_modules(const slc_velo_cuda_job &job, uint32_t e, uint32_t first,
                                               uint32_t n, uint32_t *count)
 {
     bool sound = true;
-    for (uint32_t m = velo_lane(); m < MODULES; m += 32) {
+    for (uint32_t m = velo_rank<TEAM>(); m < MODULES; m += 32 * TEAM) {
         count[m] = job.from_words != 0 && n > 0 ? job.module_hits[(size_t)e * MODULES + m] : 0;
     }
-    __syncwarp();
-    for (uint32_t i = velo_lane(); i < n && job.from_words == 0; i += 32) {
+    velo_team_sync<TEAM>();
+    for (uint32_t i = velo_rank<TEAM>(); i < n && job.from_words == 0; i += 32 * TEAM) {
         const uint32_t m = job.module[first + i];
         sound = sound && m < MODULES && (i == 0 || job.module[first + i - 1] <= m);
         if (m < MODULES) {
             atomicAdd(&count[m], 1U);
         }
     }
-    __syncwarp();
-    return __all_sync(velo_all_lanes, sound);
+    velo_team_sync<TEAM>();
+    return !velo_team_any<TEAM>(!sound);
 }
 
 /* A hit as it came, with its pixels. */
@@ -118,13 +123,14 @@ __device__ __forceinline__ void sort_layer(const slc_velo_cuda_job &job, memory 
 }
 
 /* Hits of an event to their places; those of a layer that is sorted later to the side. */
+template <uint32_t TEAM>
 __device__ __forceinline__ void place_hits(const slc_velo_cuda_job &job, uint32_t e, uint32_t first,
                                            uint32_t n, const uint32_t *begin, bool sorted)
 {
     const slc_velo_cuda_settings &settings = job.settings;
     const uint32_t *words = job.sensor_begin + (size_t)e * SLC_VELO_SENSORS;
     uint32_t m = 0;
-    for (uint32_t i = velo_lane(); i < n; i += 32) {
+    for (uint32_t i = velo_rank<TEAM>(); i < n; i += 32 * TEAM) {
         while (begin[m + 1] <= i) {
             m++;
         }
@@ -140,61 +146,69 @@ __device__ __forceinline__ void place_hits(const slc_velo_cuda_job &job, uint32_
             put(job, first, i, i, m, hit);
         }
     }
-    __syncwarp();
+    velo_team_sync<TEAM>();
 }
 
-__device__ __forceinline__ void take_event(const slc_velo_cuda_job &job, uint32_t e, memory &s)
+template <uint32_t TEAM>
+__device__ __forceinline__ void take_event(const slc_velo_cuda_job &job, uint32_t e, team_memory<TEAM> &s)
 {
     uint32_t *begin = s.begin;
     const uint32_t first = job.hit_offset[e], n = job.hit_offset[e + 1] - first, lane = velo_lane();
     const slc_velo_cuda_settings &settings = job.settings;
     bool searched = n > 0 && (settings.max_event_hits == 0 || n <= settings.max_event_hits);
-    const bool sound = count_modules(job, e, first, n, begin);
+    const bool sound = count_modules<TEAM>(job, e, first, n, begin);
     const uint32_t even = lane < LAYERS ? begin[2 * lane] : 0, odd = lane < LAYERS ? begin[2 * lane + 1] : 0;
     const uint32_t mine = even + odd;
     const bool crowded = __any_sync(velo_all_lanes,
                                     mine > SLC_VELO_CUDA_LAYER || mine > settings.max_layer_hits);
     const bool sorted = __any_sync(velo_all_lanes, mine > SLC_VELO_CUDA_SMALL);
     const bool large = __any_sync(velo_all_lanes, mine > SLC_VELO_CUDA_MIDDLE);
+    const bool is_first = velo_rank_of_warp<TEAM>() == 0; /* all warps know what this one writes */
+    velo_team_sync<TEAM>();
     if (searched && (!sound || crowded)) {
         searched = false;
-        if (lane == 0) {
+        if (is_first && lane == 0) {
             job.flags[e] |= (uint32_t)SLC_VELO_CUDA_CROWDED;
         }
     }
     uint32_t all;
     const uint32_t before = velo_sum_before(mine, &all);
-    if (lane <= LAYERS) {
+    if (is_first && lane <= LAYERS) {
         job.layer_begin[(size_t)e * (LAYERS + 1) + lane] = (uint16_t)(searched ? before : 0);
         begin[2 * lane] = before;
     }
-    if (lane < LAYERS) {
+    if (is_first && lane < LAYERS) {
         begin[2 * lane + 1] = before + even;
     }
-    if (lane == 0) {
+    if (is_first && lane == 0) {
         job.searched[e] = (uint8_t)(!searched ? 0
                                     : large   ? SLC_VELO_CUDA_IS_LARGE
                                     : sorted  ? SLC_VELO_CUDA_IS_MIDDLE
                                               : SLC_VELO_CUDA_IS_SMALL);
         job.n_ended[e] = job.n_listed[e] = job.n_tracks[e] = job.n_track_hits[e] = 0;
     }
-    __syncwarp();
+    velo_team_sync<TEAM>();
     if (searched) {
-        place_hits(job, e, first, n, begin, sorted);
+        place_hits<TEAM>(job, e, first, n, begin, sorted);
     }
-    for (uint32_t l = 0; l < LAYERS && searched && sorted; l++) {
-        sort_layer(job, s, first, l, begin[2 * l], begin[2 * l + 1], begin[2 * l + 2]);
+    const uint32_t warp = velo_warp<TEAM>();
+    for (uint32_t l = warp; l < LAYERS && searched && sorted; l += TEAM) {
+        sort_layer(job, s.of_layer[warp], first, l, begin[2 * l], begin[2 * l + 1], begin[2 * l + 2]);
     }
-    __syncwarp();
+    velo_team_sync<TEAM>();
 }
 
-__global__ void __launch_bounds__(32 * WARPS) make_layers(const slc_velo_cuda_job job)
+template <uint32_t TEAM> constexpr uint32_t threads_of = 32 * (TEAM > 1 ? TEAM : (uint32_t)WARPS);
+
+template <uint32_t TEAM>
+__global__ void __launch_bounds__(threads_of<TEAM>) make_layers(const slc_velo_cuda_job job)
 {
-    __shared__ memory shared[WARPS];
+    __shared__ team_memory<TEAM> shared[TEAM > 1 ? 1 : WARPS];
+    team_memory<TEAM> &s = shared[TEAM > 1 ? 0 : threadIdx.x / 32];
     const uint32_t n = job.head->n_events;
-    for (uint32_t e = velo_next_event(job, SLC_VELO_CUDA_NEXT_LAYERS); e < n;
-         e = velo_next_event(job, SLC_VELO_CUDA_NEXT_LAYERS)) {
-        take_event(job, e, shared[threadIdx.x / 32]);
+    for (uint32_t e = velo_next_event<TEAM>(s, job, SLC_VELO_CUDA_NEXT_LAYERS); e < n;
+         e = velo_next_event<TEAM>(s, job, SLC_VELO_CUDA_NEXT_LAYERS)) {
+        take_event<TEAM>(job, e, s);
     }
 }
 
@@ -273,6 +287,11 @@ slc_status slc_velo_cuda_offsets(const slc_velo_cuda_job *job, slc_velo_cuda_of 
 slc_status slc_velo_cuda_layers(const slc_velo_cuda_job *job, uint32_t multiprocessors,
                                 struct CUstream_st *stream, slc_error *error)
 {
-    SLC_LAUNCH(make_layers, 12 * multiprocessors, 32 * WARPS, 0, stream, *job);
+    if (job->teams != 0) {
+        SLC_LAUNCH((make_layers<SLC_VELO_CUDA_TEAM>), 6 * multiprocessors, threads_of<SLC_VELO_CUDA_TEAM>, 0,
+                   stream, *job);
+    } else {
+        SLC_LAUNCH((make_layers<1>), 12 * multiprocessors, threads_of<1>, 0, stream, *job);
+    }
     return slc_cuda_check(cudaGetLastError(), "making the VELO's layers", error);
 }

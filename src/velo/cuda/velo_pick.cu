@@ -1,10 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Hits that tracks missed, on a GPU: a warp an event. What a track finds in a layer does not depend on other
+ * Hits that tracks missed, on a GPU: a team an event. What a track finds in a layer does not depend on other
  * layers, but what one of them takes is none of the later tracks': velo_track_pick.h. Tracks lie in the lanes
  * first, and ask layer after layer whether a cell near them has a hit that is left: few do. These pairs of a
  * track and a layer lie in the lanes then, in the order of the tracks in each layer; of those that want the
- * same hit the first gets it, and the others look again.
+ * same hit the first gets it, and the others look again. Each warp of a team has layers of its own.
  */
 #include "cuda/cuda_device.h"
 #include "velo/cuda/velo_cuda_kernels.h"
@@ -29,12 +29,14 @@ struct event {
     const uint16_t *begin;
 };
 
-/* Of a warp: where the hits of a layer's row begin, which of the row's cells have any, and between which z
- * the hits of a layer lie, in ordered numbers. */
-struct left_hits {
+/* Of a team: where the hits of a layer's row begin, which of the row's cells have any, and between which z
+ * the hits of a layer lie, in ordered numbers; and the pairs of each warp. */
+struct left_rows {
     uint32_t begin[ALL_ROWS + 1], cells[ALL_ROWS];
     int32_t low_z[LAYERS], high_z[LAYERS];
-    uint32_t pair[PAIRS];
+};
+template <uint32_t TEAM_OF> struct left_hits : left_rows, velo_team<TEAM_OF> {
+    uint32_t pair[TEAM_OF][PAIRS];
 };
 
 /* The squared distance between a hit and the line through the nearest hits of the track on both sides of its
@@ -80,7 +82,7 @@ __device__ __forceinline__ int32_t ordered(int32_t bits)
 }
 
 /* The hits that no track has, in their order, where hits of tracks are written later; returns how many. */
-__device__ __forceinline__ uint32_t list_free(const slc_velo_cuda_job &job, const event &v)
+__device__ __forceinline__ uint32_t list_free(const slc_velo_cuda_job &job, const event &v, left_hits<1> &)
 {
     const uint32_t n = v.begin[LAYERS];
     const uint8_t *used = job.used + v.first;
@@ -105,24 +107,45 @@ __device__ __forceinline__ uint32_t list_free(const slc_velo_cuda_job &job, cons
     return free;
 }
 
-/* What is left of all layers, by layer and row: count, sum, fill. */
-__device__ __forceinline__ void list_left(const slc_velo_cuda_job &job, const event &v, left_hits &s)
+template <uint32_t TEAM>
+__device__ __forceinline__ uint32_t list_free(const slc_velo_cuda_job &job, const event &v,
+                                              left_hits<TEAM> &s)
 {
-    const uint32_t n = list_free(job, v);
+    const uint32_t n = v.begin[LAYERS];
+    uint32_t free = 0, all;
+#pragma unroll 1
+    for (uint32_t base = 0; base < n; base += 32 * TEAM) {
+        const uint32_t k = base + velo_rank<TEAM>();
+        const bool is = k < n && job.used[v.first + k] == 0;
+        const uint32_t at = free + velo_team_place<TEAM>(s, is, &all);
+        if (is) {
+            job.loose_hit[v.first + at] = (uint16_t)k;
+        }
+        free += all;
+    }
+    __syncthreads();
+    return free;
+}
+
+/* What is left of all layers, by layer and row: count, sum, fill. */
+template <uint32_t TEAM>
+__device__ __forceinline__ void list_left(const slc_velo_cuda_job &job, const event &v, left_hits<TEAM> &s)
+{
+    const uint32_t n = list_free(job, v, s), rank = velo_rank<TEAM>();
     const slc_velo_cuda_hit *all = job.all + v.first;
     const uint16_t *list = job.loose_hit + v.first;
     const uint8_t *place = job.place + v.first;
 #pragma unroll 1
-    for (uint32_t b = velo_lane(); b < ALL_ROWS; b += 32) {
+    for (uint32_t b = rank; b < ALL_ROWS; b += 32 * TEAM) {
         s.begin[b] = s.cells[b] = 0;
     }
-    if (velo_lane() < LAYERS) {
-        s.low_z[velo_lane()] = INT32_MAX;
-        s.high_z[velo_lane()] = INT32_MIN;
+    if (rank < LAYERS) {
+        s.low_z[rank] = INT32_MAX;
+        s.high_z[rank] = INT32_MIN;
     }
-    __syncwarp();
+    velo_team_sync<TEAM>();
 #pragma unroll 1
-    for (uint32_t i = velo_lane(); i < n; i += 32) {
+    for (uint32_t i = rank; i < n; i += 32 * TEAM) {
         const uint32_t k = list[i], layer = place[k] / 2U;
         const slc_velo_cuda_hit hit = all[k];
         const uint32_t row = layer * ROWS + row_of(hit.y);
@@ -132,28 +155,28 @@ __device__ __forceinline__ void list_left(const slc_velo_cuda_job &job, const ev
         atomicMin(&s.low_z[layer], z);
         atomicMax(&s.high_z[layer], z);
     }
-    __syncwarp();
+    velo_team_sync<TEAM>();
     uint32_t before = 0;
 #pragma unroll 1
-    for (uint32_t b = velo_lane(); b < ALL_ROWS; b += 32) {
+    for (uint32_t b = velo_lane(); b < ALL_ROWS && velo_rank_of_warp<TEAM>() == 0; b += 32) {
         const uint32_t mine = s.begin[b];
         uint32_t sum;
         s.begin[b] = before + velo_sum_before(mine, &sum) + mine; /* ends, which become beginnings */
         before += sum;
     }
-    if (velo_lane() == 0) {
+    if (rank == 0) {
         s.begin[ALL_ROWS] = before;
     }
-    __syncwarp();
+    velo_team_sync<TEAM>();
 #pragma unroll 1
-    for (uint32_t i = velo_lane(); i < n; i += 32) {
+    for (uint32_t i = rank; i < n; i += 32 * TEAM) {
         const uint32_t k = list[i], layer = place[k] / 2U;
         const slc_velo_cuda_hit hit = all[k];
         const uint32_t at = atomicSub(&s.begin[layer * ROWS + row_of(hit.y)], 1U) - 1;
         job.left[v.first + at] = hit;
         job.left_id[v.first + at] = (uint16_t)k;
     }
-    __syncwarp();
+    velo_team_sync<TEAM>();
 }
 
 /* The line between the ends of a track, and the layers in which it may have missed a hit. */
@@ -189,7 +212,7 @@ __device__ __forceinline__ rows rows_near(float y, float slope, float low_z, flo
     return {known ? row_of(low) : 0, known ? row_of(high) : (uint32_t)(ROWS - 1)};
 }
 
-__device__ __forceinline__ rows rows_of_layer(const left_hits &s, uint32_t layer, float y, float slope,
+__device__ __forceinline__ rows rows_of_layer(const left_rows &s, uint32_t layer, float y, float slope,
                                               float z)
 {
     return rows_near(y, slope, __int_as_float(ordered(s.low_z[layer])) - z,
@@ -197,7 +220,7 @@ __device__ __forceinline__ rows rows_of_layer(const left_hits &s, uint32_t layer
 }
 
 /* May a hit that is left lie near the line? */
-__device__ __forceinline__ bool may_find(const left_hits &s, const line &l, uint32_t layer)
+__device__ __forceinline__ bool may_find(const left_rows &s, const line &l, uint32_t layer)
 {
     const rows y = rows_of_layer(s, layer, l.b.y, l.ty, l.b.z),
                x = rows_of_layer(s, layer, l.b.x, l.tx, l.b.z);
@@ -210,7 +233,7 @@ __device__ __forceinline__ bool may_find(const left_hits &s, const line &l, uint
 }
 
 /* The hit that a track finds in a layer; NONE without any. */
-__device__ __forceinline__ uint32_t find(const slc_velo_cuda_job &job, const event &v, const left_hits &s,
+__device__ __forceinline__ uint32_t find(const slc_velo_cuda_job &job, const event &v, const left_rows &s,
                                          uint32_t t, uint32_t layer)
 {
     const slc_velo_cuda_hit *left = job.left + v.first;
@@ -240,7 +263,7 @@ __device__ __forceinline__ uint32_t find(const slc_velo_cuda_job &job, const eve
 
 /* What the first n pairs find: of those that want the same hit the first gets it, the others look again, and
  * so may those behind them. */
-__device__ __forceinline__ uint32_t find_all(const slc_velo_cuda_job &job, const event &v, const left_hits &s,
+__device__ __forceinline__ uint32_t find_all(const slc_velo_cuda_job &job, const event &v, const left_rows &s,
                                              uint32_t pair, uint32_t n)
 {
     uint8_t *used = job.used + v.first;
@@ -266,13 +289,12 @@ __device__ __forceinline__ uint32_t find_all(const slc_velo_cuda_job &job, const
 }
 
 /* What was found goes to the front of the tracks' lists: the last layer's is the first. */
-__device__ __forceinline__ void take(const slc_velo_cuda_job &job, const event &v, const left_hits &s,
-                                     uint32_t n)
+__device__ __forceinline__ void put_in_front(const slc_velo_cuda_job &job, const event &v, uint32_t track,
+                                             uint32_t hit)
 {
-    const uint32_t pair = velo_lane() < n ? s.pair[velo_lane()] : 0, t = v.tracks + (pair >> LAYER_BITS);
-    const uint32_t hit = find_all(job, v, s, pair, n);
     const bool found = hit != NONE;
-    const uint32_t same = __match_any_sync(velo_all_lanes, found ? pair >> LAYER_BITS : ~0U);
+    const uint32_t t = v.tracks + track;
+    const uint32_t same = __match_any_sync(velo_all_lanes, found ? track : ~0U);
     const uint32_t below = same & velo_lanes_below();
     const uint32_t before = __shfl_sync(velo_all_lanes, hit, below != 0 ? 31 - __clz((int)below) : 0);
     if (found) {
@@ -285,48 +307,103 @@ __device__ __forceinline__ void take(const slc_velo_cuda_job &job, const event &
     __syncwarp();
 }
 
-/* All tracks, 32 at a time, layer after layer. */
-__device__ __forceinline__ void pick_up(const slc_velo_cuda_job &job, const event &v, left_hits &s,
+/* Warps that find hits of a track at the same time list them as they come, from where its column will be on.
+ */
+__device__ __forceinline__ uint32_t *chain_of(const slc_velo_cuda_job &job, uint32_t t)
+{
+    return &job.hit_begin[t];
+}
+
+template <uint32_t TEAM>
+__device__ __forceinline__ void take(const slc_velo_cuda_job &job, const event &v, const left_rows &s,
+                                     const uint32_t *pairs, uint32_t n)
+{
+    const uint32_t pair = velo_lane() < n ? pairs[velo_lane()] : 0, track = pair >> LAYER_BITS;
+    const uint32_t hit = find_all(job, v, s, pair, n);
+    if constexpr (TEAM == 1) {
+        put_in_front(job, v, track, hit);
+    } else if (hit != NONE) {
+        job.before[v.first + hit] = (uint16_t)atomicExch(chain_of(job, v.tracks + track), hit);
+    }
+    __syncwarp();
+}
+
+/* Lists of what warps have found, the last layer's first: the one whose number is the highest. */
+template <uint32_t TEAM>
+__device__ __forceinline__ void order_picked(const slc_velo_cuda_job &job, const event &v, uint32_t n)
+{
+    uint16_t *before = job.before + v.first;
+#pragma unroll 1
+    for (uint32_t t = v.tracks + velo_rank<TEAM>(); t < v.tracks + n; t += 32 * TEAM) {
+        uint32_t rest = *chain_of(job, t), sorted = NONE;
+#pragma unroll 1
+        while (rest != NONE) {
+            const uint32_t hit = rest;
+            rest = before[hit];
+            if (sorted == NONE || hit > sorted) {
+                before[hit] = (uint16_t)sorted;
+                sorted = hit;
+                continue;
+            }
+            uint32_t at = sorted;
+#pragma unroll 1
+            while (before[at] != NONE && before[at] > hit) {
+                at = before[at];
+            }
+            before[hit] = before[at];
+            before[at] = (uint16_t)hit;
+        }
+        job.ended.picked[t] = (uint16_t)sorted;
+    }
+}
+
+/* All tracks, 32 at a time, layer after layer; of a team, each warp some layers. */
+template <uint32_t TEAM>
+__device__ __forceinline__ void pick_up(const slc_velo_cuda_job &job, const event &v, left_hits<TEAM> &s,
                                         uint32_t n)
 {
-    uint32_t pairs = 0;
+    const uint32_t warp = velo_warp<TEAM>();
+    uint32_t *pair = s.pair[warp], pairs = 0;
 #pragma unroll 1
     for (uint32_t base = 0; base < n; base += 32) {
         const uint32_t t = base + velo_lane();
         const line l = line_of(job, v, v.tracks + (t < n ? t : base));
 #pragma unroll 1
-        for (uint32_t layer = 0; layer < LAYERS; layer++) {
+        for (uint32_t layer = warp; layer < LAYERS; layer += TEAM) {
             const bool looks = s.low_z[layer] <= s.high_z[layer] && t < n && layer >= l.bottom &&
                                layer <= l.top && may_find(s, l, layer);
             const uint32_t bits = __ballot_sync(velo_all_lanes, looks);
             if (looks) {
-                s.pair[pairs + (uint32_t)__popc(bits & velo_lanes_below())] = t << LAYER_BITS | layer;
+                pair[pairs + (uint32_t)__popc(bits & velo_lanes_below())] = t << LAYER_BITS | layer;
             }
             pairs += (uint32_t)__popc(bits);
             __syncwarp();
-            const bool ends = base + 32 >= n && layer + 1 == LAYERS;
+            const bool ends = base + 32 >= n && layer + TEAM >= LAYERS;
 #pragma unroll 1
             while (pairs >= 32 || (ends && pairs > 0)) {
                 const uint32_t taken = min(pairs, 32U);
-                take(job, v, s, taken);
+                take<TEAM>(job, v, s, pair, taken);
                 pairs -= taken;
-                const uint32_t rest = s.pair[32 + velo_lane()];
+                const uint32_t rest = pair[32 + velo_lane()];
                 __syncwarp();
-                s.pair[velo_lane()] = rest;
+                pair[velo_lane()] = rest;
                 __syncwarp();
             }
         }
     }
 }
 
-__global__ void __launch_bounds__(32 * WARPS) pick_up_events(const slc_velo_cuda_job job)
+template <uint32_t TEAM> constexpr uint32_t threads_of = 32 * (TEAM > 1 ? TEAM : (uint32_t)WARPS);
+
+template <uint32_t TEAM>
+__global__ void __launch_bounds__(threads_of<TEAM>) pick_up_events(const slc_velo_cuda_job job)
 {
-    __shared__ left_hits shared[WARPS];
-    left_hits &s = shared[threadIdx.x / 32];
-    const uint32_t n = job.head->n_events;
-    s.pair[velo_lane()] = s.pair[32 + velo_lane()] = 0;
-    for (uint32_t e = velo_next_event(job, SLC_VELO_CUDA_NEXT_PICK); e < n;
-         e = velo_next_event(job, SLC_VELO_CUDA_NEXT_PICK)) {
+    __shared__ left_hits<TEAM> shared[TEAM > 1 ? 1 : WARPS];
+    left_hits<TEAM> &s = shared[TEAM > 1 ? 0 : threadIdx.x / 32];
+    const uint32_t n = job.head->n_events, warp = velo_warp<TEAM>();
+    s.pair[warp][velo_lane()] = s.pair[warp][32 + velo_lane()] = 0;
+    for (uint32_t e = velo_next_event<TEAM>(s, job, SLC_VELO_CUDA_NEXT_PICK); e < n;
+         e = velo_next_event<TEAM>(s, job, SLC_VELO_CUDA_NEXT_PICK)) {
         if (job.searched[e] == 0) {
             continue;
         }
@@ -334,9 +411,17 @@ __global__ void __launch_bounds__(32 * WARPS) pick_up_events(const slc_velo_cuda
         v.first = job.hit_offset[e];
         v.tracks = v.first / 3;
         v.begin = job.layer_begin + (size_t)e * (LAYERS + 1);
-        list_left(job, v, s);
-        pick_up(job, v, s, job.n_ended[e]);
-        __syncwarp();
+        const uint32_t ended = job.n_ended[e];
+#pragma unroll 1
+        for (uint32_t t = velo_rank<TEAM>(); t < ended && TEAM > 1; t += 32 * TEAM) {
+            *chain_of(job, v.tracks + t) = NONE;
+        }
+        list_left<TEAM>(job, v, s);
+        pick_up<TEAM>(job, v, s, ended);
+        velo_team_sync<TEAM>();
+        if constexpr (TEAM > 1) {
+            order_picked<TEAM>(job, v, ended);
+        }
     }
 }
 } // namespace
@@ -344,6 +429,11 @@ __global__ void __launch_bounds__(32 * WARPS) pick_up_events(const slc_velo_cuda
 slc_status slc_velo_cuda_pick_up(const slc_velo_cuda_job *job, uint32_t multiprocessors,
                                  struct CUstream_st *stream, slc_error *error)
 {
-    SLC_LAUNCH(pick_up_events, 15 * multiprocessors, 32 * WARPS, 0, stream, *job);
+    if (job->teams != 0) {
+        SLC_LAUNCH((pick_up_events<SLC_VELO_CUDA_TEAM>), 8 * multiprocessors, threads_of<SLC_VELO_CUDA_TEAM>,
+                   0, stream, *job);
+    } else {
+        SLC_LAUNCH((pick_up_events<1>), 15 * multiprocessors, threads_of<1>, 0, stream, *job);
+    }
     return slc_cuda_check(cudaGetLastError(), "picking up the VELO's hits", error);
 }

@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Primary vertices on a GPU, a warp an event: velo_vertex.c has the steps, velo_vertex.simd.c the formulas.
- * Tracks lie in the lanes. Sums have the processor's sixteen accumulators: those of lanes 0 to 15, which get
- * two tracks at a time, one after the other. x and y of a fitted track have the same error.
+ * Primary vertices on a GPU, a team an event, of which one warp does all but the fit of vertices far apart:
+ * velo_vertex.c has the steps, velo_vertex.simd.c the formulas. Tracks lie in the lanes. Sums have the
+ * processor's sixteen accumulators: those of lanes 0 to 15, which get two tracks at a time, one after the
+ * other. x and y of a fitted track have the same error.
  */
 #include "cuda/cuda_device.h"
 #include "velo/cuda/velo_cuda_kernels.h"
@@ -10,8 +11,10 @@
 
 namespace
 {
-/* Of a warp, on a multiprocessor: as many histograms as its shared memory holds. */
-enum { BLOCKS = 16 };
+template <uint32_t TEAM> using vertex_team = slc_velo_cuda_vertex_team<TEAM>;
+
+/* Blocks on a multiprocessor: as many histograms as its shared memory holds; and fewer of teams. */
+enum { BLOCKS = 16, TEAM_BLOCKS = SLC_VELO_CUDA_WARPS_THERE / SLC_VELO_CUDA_SMALL_TEAM };
 
 /* ---- windows ----------------------------------------------------------------------------------------- */
 
@@ -228,7 +231,10 @@ __device__ __forceinline__ bool step(const slc_velo_cuda_job &job, const finder 
     return moving;
 }
 
-__device__ __forceinline__ void fit(const slc_velo_cuda_job &job, const finder &f, uint32_t n)
+/* Of a team, each warp has its vertices: those of one group are fitted one after the other. */
+template <uint32_t TEAM>
+__device__ __forceinline__ void fit_own(const slc_velo_cuda_job &job, const finder &f,
+                                        const vertex_team<TEAM> &team, uint32_t n)
 {
     bool moving = true;
 #pragma unroll 1
@@ -236,6 +242,11 @@ __device__ __forceinline__ void fit(const slc_velo_cuda_job &job, const finder &
         moving = false;
 #pragma unroll 1
         for (uint32_t k = 0; k < n; k++) {
+            if constexpr (TEAM > 1) {
+                if (team.group[k] % TEAM != velo_warp<TEAM>()) {
+                    continue;
+                }
+            }
             if (f.s.seeds[k].moving != 0) {
                 moving = step(job, f, f.s.seeds[k]) || moving;
             }
@@ -358,81 +369,122 @@ __device__ __forceinline__ uint32_t leave(const finder &f, uint32_t n)
     return left;
 }
 
-/* How many vertices are in seeds; NO_ROOM where the event is the processor's. Looks twice: at all tracks, and
- * at those that are left over. */
+/* Of an event, how far its vertices are: of how many tracks, how many are in seeds; NO_ROOM where the event
+ * is the processor's. */
 enum { NO_ROOM = 0xffff };
-__device__ __forceinline__ uint32_t find_vertices(const slc_velo_cuda_job &job, const finder &f,
-                                                  uint32_t first, uint32_t n_tracks)
+struct progress {
+    uint32_t n, seeds;
+    bool later, again; /* later: the second look, at tracks that are left over; again: vertices move */
+};
+
+/* What comes before a fit: looks for peaks, at all tracks or at those that are left over. Is there a fit? */
+__device__ __forceinline__ bool look(const slc_velo_cuda_job &job, const finder &f, uint32_t first,
+                                     uint32_t n_tracks, progress &p)
 {
-    const uint32_t n = locate(job, f, first, n_tracks);
-    if (n > SLC_VELO_CUDA_VERTEX_TRACKS) {
-        return NO_ROOM;
-    }
-    uint32_t seeds = 0, in_histogram = n;
-    const float *place = f.s.place, *reach = f.s.reach;
-    bool again = false;
-#pragma unroll 1
-    for (uint32_t look = 0; look < 2; look++) {
-        const bool later = look > 0;
-        if (later) {
-            in_histogram = leave(f, n);
-            place = f.s.left_place;
-            reach = f.s.left_reach;
-        }
-        const bool looks = later
-                               ? (float)in_histogram > job.vertex.min_tracks && seeds < SLC_VELO_MAX_PRIMARIES
-                               : n > 0;
-        const uint32_t before = seeds;
-        if (looks) {
-            fill(job, f, place, reach, in_histogram);
-            seeds = find_peaks(job, f, before, later ? job.vertex.min_tracks : job.vertex.min_peak);
-        }
-        if (!later) {
-            if (seeds == 0) {
-                return 0;
-            }
-            order_tracks(job, f, n);
-            collect(job, f, first, n);
-        }
-        if (later && seeds > before) {
-            sum_groups(job, f, n, false); /* which lay where the histogram is */
-        }
-        if (seeds > before && !open_windows(job, f, before, seeds)) {
-            return NO_ROOM;
-        }
-#pragma unroll 1
-        for (uint32_t k = before; k < seeds && later; k++) {
-            disturb(f, seeds, f.s.seeds[k]);
-        }
-        again = later && (again || seeds > before);
-#pragma unroll 1
-        for (uint32_t round = 0; round < (later ? 2U : 1U) && (!later || again); round++) {
-            fit(job, f, seeds);
-            again = clean_up(job, f, seeds);
+    const uint32_t before = p.seeds;
+    const bool later = p.later;
+    if (!later) {
+        p.n = locate(job, f, first, n_tracks);
+        if (p.n > SLC_VELO_CUDA_VERTEX_TRACKS) {
+            p.seeds = NO_ROOM;
+            return false;
         }
     }
-    return seeds;
+    const uint32_t in_histogram = later ? leave(f, p.n) : p.n;
+    const bool looks = later ? (float)in_histogram > job.vertex.min_tracks && before < SLC_VELO_MAX_PRIMARIES
+                             : p.n > 0;
+    if (looks) {
+        fill(job, f, later ? f.s.left_place : f.s.place, later ? f.s.left_reach : f.s.reach, in_histogram);
+        p.seeds = find_peaks(job, f, before, later ? job.vertex.min_tracks : job.vertex.min_peak);
+    }
+    if (!later) {
+        if (p.seeds == 0) {
+            return false;
+        }
+        order_tracks(job, f, p.n);
+        collect(job, f, first, p.n);
+    }
+    if (later && p.seeds > before) {
+        sum_groups(job, f, p.n, false); /* which lay where the histogram is */
+    }
+    if (p.seeds > before && !open_windows(job, f, before, p.seeds)) {
+        p.seeds = NO_ROOM;
+        return false;
+    }
+#pragma unroll 1
+    for (uint32_t k = before; k < p.seeds && later; k++) {
+        disturb(f, p.seeds, f.s.seeds[k]);
+    }
+    p.again = !later || p.again || p.seeds > before;
+    return p.again;
 }
 
-__global__ void __launch_bounds__(32, BLOCKS) find_primaries(const slc_velo_cuda_job job)
+/* Looks twice: at all tracks, and at those that are left over. All warps of a team come here; what one of
+ * them does alone, the first does, and it alone knows how many vertices are in seeds in the end. */
+template <uint32_t TEAM>
+__device__ __forceinline__ uint32_t find_vertices(const slc_velo_cuda_job &job, const finder &f,
+                                                  vertex_team<TEAM> &team, uint32_t first, uint32_t n_tracks)
+{
+    const bool is_first = velo_rank_of_warp<TEAM>() == 0;
+    progress p = {};
+    bool looks = true;
+    uint32_t fits = 0; /* behind the second look */
+#pragma unroll 1
+    for (;;) {
+        bool fit = false;
+        if (is_first) {
+            fit = looks ? look(job, f, first, n_tracks, p) : p.again && fits < 2;
+        }
+        uint32_t n = p.seeds;
+        if constexpr (TEAM > 1) {
+            if (is_first && fit) {
+                group_vertices<TEAM>(f, team, n);
+            }
+            if (is_first) {
+                team.n = fit ? n : 0;
+            }
+            velo_team_sync<TEAM>();
+            n = team.n;
+            fit = n > 0;
+        }
+        if (!fit) {
+            return p.seeds;
+        }
+        fit_own<TEAM>(job, f, team, n);
+        velo_team_sync<TEAM>();
+        if (is_first) {
+            p.again = clean_up(job, f, n);
+        }
+        fits = p.later ? fits + 1 : 0;
+        looks = !p.later;
+        p.later = true;
+    }
+}
+
+template <uint32_t TEAM>
+__global__ void __launch_bounds__(32 * TEAM, TEAM > 1 ? TEAM_BLOCKS : BLOCKS)
+    find_primaries(const slc_velo_cuda_job job)
 {
     SLC_DYNAMIC_SHARED(uint32_t, shared);
+    __shared__ vertex_team<TEAM> team;
     const uint32_t n = job.head->n_events, words = job.vertex.bins / 32 + 2;
     const finder f = {job.vertex_scratch[blockIdx.x], shared, shared + job.vertex.bins + 1,
                       shared + job.vertex.bins + 1 + words, shared};
-    for (uint32_t e = velo_next_event(job, SLC_VELO_CUDA_NEXT_VERTICES); e < n;
-         e = velo_next_event(job, SLC_VELO_CUDA_NEXT_VERTICES)) {
+    for (uint32_t e = velo_next_event<TEAM>(team, job, SLC_VELO_CUDA_NEXT_VERTICES); e < n;
+         e = velo_next_event<TEAM>(team, job, SLC_VELO_CUDA_NEXT_VERTICES)) {
         const uint32_t first = job.track_offset[e], n_tracks = job.track_offset[e + 1] - first;
+        const bool is_first = velo_rank_of_warp<TEAM>() == 0;
         uint32_t kept = 0;
         if (job.flags[e] == 0 && n_tracks > 0) {
-            const uint32_t seeds = find_vertices(job, f, first, n_tracks);
-            kept = seeds == NO_ROOM ? 0 : store(job, f, seeds, e);
+            const uint32_t seeds = find_vertices<TEAM>(job, f, team, first, n_tracks);
+            velo_team_sync<TEAM>(); /* all have read the flags */
+            kept = !is_first || seeds == NO_ROOM ? 0 : store(job, f, seeds, e);
             __syncwarp();
-            if (seeds == NO_ROOM && velo_lane() == 0) {
+            if (is_first && seeds == NO_ROOM && velo_lane() == 0) {
                 job.flags[e] |= (uint32_t)SLC_VELO_CUDA_FIT;
             }
         }
-        if (velo_lane() == 0) {
+        if (is_first && velo_lane() == 0) {
             job.n_primaries[e] = kept;
         }
         __syncwarp();
@@ -474,8 +526,13 @@ size_t slc_velo_cuda_vertex_bytes(uint32_t multiprocessors)
 slc_status slc_velo_cuda_vertices(const slc_velo_cuda_job *job, uint32_t multiprocessors,
                                   struct CUstream_st *stream, slc_error *error)
 {
-    SLC_LAUNCH(find_primaries, slc_velo_cuda_vertex_blocks(multiprocessors), 32,
-               slc_velo_cuda_vertex_shared(job->vertex.bins), stream, *job);
+    const size_t room = slc_velo_cuda_vertex_shared(job->vertex.bins);
+    if (job->teams != 0) {
+        SLC_LAUNCH((find_primaries<SLC_VELO_CUDA_SMALL_TEAM>), TEAM_BLOCKS * multiprocessors,
+                   32 * SLC_VELO_CUDA_SMALL_TEAM, room, stream, *job);
+    } else {
+        SLC_LAUNCH((find_primaries<1>), slc_velo_cuda_vertex_blocks(multiprocessors), 32, room, stream, *job);
+    }
     slc_status status = slc_cuda_check(cudaGetLastError(), "finding primary vertices", error);
     status = status == SLC_OK ? slc_velo_cuda_offsets(job, SLC_VELO_CUDA_OF_PRIMARIES, stream, error)
                               : status;

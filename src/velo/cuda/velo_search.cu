@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * A pass of the search for tracks on a GPU, a warp an event: velo_track.c has its steps, velo_track.simd.c
+ * A pass of the search for tracks on a GPU, a team an event: velo_track.c has its steps, velo_track.simd.c
  * the formulas. Lines lie in the lanes; of a layer that they are extended to they look at the hits whose y
  * may be near enough, by bins that are made anew for each step, and of equals at the one that comes first.
  * The greedy choice of seeds is made in rounds: a seed that comes first at both of its outer hits is taken,
@@ -110,34 +110,38 @@ __device__ __forceinline__ uint32_t find_seeds(const slc_velo_cuda_job &job, con
                                                uint32_t d, uint32_t m, uint32_t u, uint32_t n, float limit)
 {
     const auto down = free_of(job, v, s, d), middle = free_of(job, v, s, m);
+    constexpr uint32_t TEAM = Memory::TEAM;
     const float reach = sqrtf(limit);
     uint32_t seeds = 0;
-    __syncwarp(); /* nobody looks at those of the step before */
+    velo_team_sync<TEAM>(); /* nobody looks at those of the step before */
 #pragma unroll 1
-    for (uint32_t k = velo_lane(); k < down.n; k += 32) {
+    for (uint32_t k = velo_rank<TEAM>(); k < down.n; k += 32 * TEAM) {
         s.key[k] = down.hit(k).key;
     }
-    __syncwarp();
-    velo_make_bins(s.table.bins, free_of(job, v, s, u));
-    __syncwarp();
+    velo_team_sync<TEAM>();
+    velo_make_bins<TEAM>(s, s.table.bins, free_of(job, v, s, u));
+    velo_team_sync<TEAM>();
 #pragma unroll 1
-    for (uint32_t base = 0; base < middle.n; base += 32) {
-        const uint32_t i = base + velo_lane();
-        const slc_velo_cuda_hit hit = middle.hit(i < middle.n ? i : base);
-        uint32_t code[N];
-        find_nearest<N>(s.key, down.n, hit.key, code);
-        const best_seed best = straightest<N>(hit, down, code, n, s.table.bins, limit, reach);
+    for (uint32_t base = 0; base < middle.n; base += 32 * TEAM) {
+        const uint32_t i = base + velo_rank<TEAM>();
+        best_seed best = {limit, 0, 0};
+        if (base + velo_rank_of_warp<TEAM>() < middle.n) { /* else none of the warp has one */
+            const slc_velo_cuda_hit hit = middle.hit(i < middle.n ? i : base);
+            uint32_t code[N];
+            find_nearest<N>(s.key, down.n, hit.key, code);
+            best = straightest<N>(hit, down, code, n, s.table.bins, limit, reach);
+        }
         const bool found = i < middle.n && best.scatter < limit;
-        const uint32_t bits = __ballot_sync(velo_all_lanes, found);
+        uint32_t all;
+        const uint32_t at = seeds + velo_team_place<TEAM>(s, found, &all);
         if (found) {
-            const uint32_t at = seeds + (uint32_t)__popc(bits & velo_lanes_below());
             s.lines.seed.scatter[at] = best.scatter;
             s.lines.seed.down[at] = (typename Memory::place)best.down;
             s.lines.seed.middle[at] = (typename Memory::place)i;
             s.lines.seed.up[at] = (typename Memory::place)best.up;
             s.lines.seed.state[at] = WAITS;
         }
-        seeds += (uint32_t)__popc(bits);
+        seeds += all;
     }
     return seeds;
 }
@@ -151,35 +155,36 @@ template <typename Memory> __device__ __forceinline__ uint32_t rank_of(const Mem
 /* A hit that is taken has TAKEN as its owner. */
 template <typename Memory> __device__ __forceinline__ void choose_seeds(Memory &s, uint32_t seeds)
 {
+    constexpr uint32_t TEAM = Memory::TEAM;
 #pragma unroll 1
     for (bool more = true; more;) {
 #pragma unroll 1
-        for (uint32_t k = velo_lane(); k < seeds; k += 32) {
+        for (uint32_t k = velo_rank<TEAM>(); k < seeds; k += 32 * TEAM) {
             if (s.lines.seed.state[k] == WAITS) {
                 atomicMin(&s.table.owner.down[s.lines.seed.down[k]], rank_of(s, k));
                 atomicMin(&s.table.owner.up[s.lines.seed.up[k]], rank_of(s, k));
             }
         }
-        __syncwarp();
+        velo_team_sync<TEAM>();
 #pragma unroll 1
-        for (uint32_t k = velo_lane(); k < seeds; k += 32) {
+        for (uint32_t k = velo_rank<TEAM>(); k < seeds; k += 32 * TEAM) {
             const uint32_t rank = rank_of(s, k);
             if (s.lines.seed.state[k] == WAITS && s.table.owner.down[s.lines.seed.down[k]] == rank &&
                 s.table.owner.up[s.lines.seed.up[k]] == rank) {
                 s.lines.seed.state[k] = CHOSEN; /* nobody else has this rank: these two places are its own */
             }
         }
-        __syncwarp();
+        velo_team_sync<TEAM>();
 #pragma unroll 1
-        for (uint32_t k = velo_lane(); k < seeds; k += 32) {
+        for (uint32_t k = velo_rank<TEAM>(); k < seeds; k += 32 * TEAM) {
             if (s.lines.seed.state[k] == CHOSEN) {
                 s.table.owner.down[s.lines.seed.down[k]] = s.table.owner.up[s.lines.seed.up[k]] = TAKEN;
             }
         }
-        __syncwarp();
+        velo_team_sync<TEAM>();
         bool waits = false;
 #pragma unroll 1
-        for (uint32_t k = velo_lane(); k < seeds; k += 32) {
+        for (uint32_t k = velo_rank<TEAM>(); k < seeds; k += 32 * TEAM) {
             if (s.lines.seed.state[k] != WAITS) {
                 continue;
             }
@@ -190,15 +195,15 @@ template <typename Memory> __device__ __forceinline__ void choose_seeds(Memory &
                 waits = true;
             }
         }
-        __syncwarp();
-        more = __any_sync(velo_all_lanes, waits);
+        velo_team_sync<TEAM>();
+        more = velo_team_any<TEAM>(waits);
 #pragma unroll 1
-        for (uint32_t k = velo_lane(); k < seeds && more; k += 32) {
+        for (uint32_t k = velo_rank<TEAM>(); k < seeds && more; k += 32 * TEAM) {
             if (s.lines.seed.state[k] == WAITS) {
                 s.table.owner.down[s.lines.seed.down[k]] = s.table.owner.up[s.lines.seed.up[k]] = FREE;
             }
         }
-        __syncwarp();
+        velo_team_sync<TEAM>();
     }
 }
 
@@ -207,16 +212,17 @@ template <typename Memory>
 __device__ __forceinline__ void start(const slc_velo_cuda_job &job, event &v, Memory &s, uint32_t seeds,
                                       uint32_t d, uint32_t m, uint32_t u)
 {
+    constexpr uint32_t TEAM = Memory::TEAM;
     const auto down_hits = free_of(job, v, s, d), middle_hits = free_of(job, v, s, m),
                up_hits = free_of(job, v, s, u);
     uint16_t *before = job.before + v.first;
 #pragma unroll 1
-    for (uint32_t base = 0; base < seeds; base += 32) {
-        const uint32_t k = base + velo_lane();
+    for (uint32_t base = 0; base < seeds; base += 32 * TEAM) {
+        const uint32_t k = base + velo_rank<TEAM>();
         const bool taken = k < seeds && s.lines.seed.state[k] == CHOSEN;
-        const uint32_t bits = __ballot_sync(velo_all_lanes, taken);
+        uint32_t all;
+        const uint32_t at = v.tracks + v.n_candidates + velo_team_place<TEAM>(s, taken, &all);
         if (taken) {
-            const uint32_t at = v.tracks + v.n_candidates + (uint32_t)__popc(bits & velo_lanes_below());
             const slc_velo_cuda_hit to = up_hits.hit(s.lines.seed.up[k]),
                                     from = middle_hits.hit(s.lines.seed.middle[k]);
             const uint32_t up = up_hits.id(s.lines.seed.up[k]),
@@ -237,9 +243,9 @@ __device__ __forceinline__ void start(const slc_velo_cuda_job &job, event &v, Me
             before[down] = (uint16_t)down;
             s.key[s.lines.seed.middle[k]] = 1;
         }
-        v.n_candidates += (uint32_t)__popc(bits);
+        v.n_candidates += all;
     }
-    __syncwarp();
+    velo_team_sync<TEAM>();
 }
 
 template <typename Memory, typename Stays>
@@ -264,24 +270,28 @@ __device__ __forceinline__ void seed(const slc_velo_cuda_job &job, event &v, Mem
     if (seeds == 0) {
         return;
     }
-    __syncwarp(); /* nobody looks at bins any more */
+    constexpr uint32_t TEAM = Memory::TEAM;
+    velo_team_sync<TEAM>(); /* nobody looks at bins any more */
 #pragma unroll 1
-    for (uint32_t k = velo_lane(); k < max(n_down, max(n_middle, n_up)); k += 32) {
+    for (uint32_t k = velo_rank<TEAM>(); k < max(n_down, max(n_middle, n_up)); k += 32 * TEAM) {
         s.table.owner.down[k] = s.table.owner.up[k] = FREE;
         s.key[k] = 0;
     }
-    __syncwarp();
+    velo_team_sync<TEAM>();
     choose_seeds(s, seeds);
     start(job, v, s, seeds, d, i, u);
-    /* In one place, for the instruction cache. */
+    /* In one place, for the instruction cache; each layer by a warp of the team. */
 #pragma unroll 1
-    for (uint32_t of = last ? 1 : 0; of < 3; of++) {
+    for (uint32_t of = velo_warp<TEAM>() + (last ? 1 : 0); of < 3; of += TEAM) {
         const uint32_t *owner = of == 0 ? s.table.owner.down : s.table.owner.up;
         compact(s,
                 of == 0   ? d
                 : of == 1 ? i
                           : u,
                 [&](uint32_t k) { return of == 1 ? s.key[k] == 0 : owner[k] != TAKEN; });
+    }
+    if constexpr (TEAM > 1) {
+        __syncthreads();
     }
 }
 
@@ -292,13 +302,14 @@ template <typename Memory>
 __device__ __forceinline__ void want(const slc_velo_cuda_job &job, const event &v, Memory &s, uint32_t layer,
                                      float max_scatter)
 {
+    constexpr uint32_t TEAM = Memory::TEAM;
     const float reach = sqrtf(max_scatter);
     const bool looks = max_scatter > 0 && s.n_left[layer] > 0;
     if (looks) {
-        velo_make_bins(s.table.bins, free_of(job, v, s, layer));
+        velo_make_bins<TEAM>(s, s.table.bins, free_of(job, v, s, layer));
     }
 #pragma unroll 1
-    for (uint32_t i = velo_lane(); i < v.n_candidates; i += 32) {
+    for (uint32_t i = velo_rank<TEAM>(); i < v.n_candidates; i += 32 * TEAM) {
         const uint32_t at = v.tracks + i;
         const slc_velo_cuda_candidate c = job.candidates[at];
         const velo_span near = looks ? velo_near_line(s.table.bins, c.y, c.z, c.ty, reach) : velo_span{0, 0};
@@ -320,7 +331,7 @@ __device__ __forceinline__ void want(const slc_velo_cuda_job &job, const event &
             atomicMin(&s.lines.extend[wanted], (unsigned long long)__float_as_uint(best) << 32 | i);
         }
     }
-    __syncwarp();
+    velo_team_sync<TEAM>();
 }
 
 /* A candidate takes what it wants, or has skipped a layer. */
@@ -356,39 +367,46 @@ template <typename Memory>
 __device__ __forceinline__ void extend(const slc_velo_cuda_job &job, event &v, Memory &s, uint32_t layer,
                                        const slc_velo_cuda_pass &p, bool last)
 {
+    constexpr uint32_t TEAM = Memory::TEAM;
     if (v.n_candidates == 0) {
         return;
     }
 #pragma unroll 1
-    for (uint32_t k = velo_lane(); k < s.n_left[layer]; k += 32) {
+    for (uint32_t k = velo_rank<TEAM>(); k < s.n_left[layer]; k += 32 * TEAM) {
         s.lines.extend[k] = ~0ULL;
     }
-    __syncwarp();
+    velo_team_sync<TEAM>();
     want(job, v, s, layer, last ? 0 : p.extending);
     uint32_t kept = 0;
 #pragma unroll 1
-    for (uint32_t base = 0; base < v.n_candidates; base += 32) {
-        const uint32_t i = base + velo_lane();
+    for (uint32_t base = 0; base < v.n_candidates; base += 32 * TEAM) {
+        const uint32_t i = base + velo_rank<TEAM>();
         slc_velo_cuda_candidate next = {};
         if (i < v.n_candidates) {
             next = advanced(job, v, s, layer, i);
         }
         const bool ends = i < v.n_candidates && (last || next.count >= 2 * SKIP);
         const bool stays = i < v.n_candidates && !ends;
-        const uint32_t bits = __ballot_sync(velo_all_lanes, stays);
-        if (__any_sync(velo_all_lanes, ends)) {
+        uint32_t all;
+        const uint32_t to = v.tracks + kept + velo_team_place<TEAM>(s, stays, &all);
+        if (velo_team_any<TEAM>(ends)) {
             const ending end = {next.hit, next.count & (uint32_t)HITS_OF, next.scatter, next.last};
-            finish(job, v, ends, end, p.max_3hits);
+            finish(job, v, s, ends, end, p.max_3hits);
         }
-        __syncwarp();
+        velo_team_sync<TEAM>();
         if (stays) {
-            job.candidates[v.tracks + kept + (uint32_t)__popc(bits & velo_lanes_below())] = next;
+            job.candidates[to] = next;
         }
-        kept += (uint32_t)__popc(bits);
-        __syncwarp();
+        kept += all;
+        velo_team_sync<TEAM>();
     }
     v.n_candidates = kept;
-    compact(s, layer, [&](uint32_t k) { return s.lines.extend[k] == ~0ULL; });
+    if (velo_warp<TEAM>() == 0) {
+        compact(s, layer, [&](uint32_t k) { return s.lines.extend[k] == ~0ULL; });
+    }
+    if constexpr (TEAM > 1) {
+        __syncthreads();
+    }
 }
 
 /* ---- a pass ------------------------------------------------------------------------------------------ */
@@ -415,15 +433,21 @@ __device__ __forceinline__ void search_event(const slc_velo_cuda_job &job, event
     enum { SEED, EXTEND, WIDE_SEED };
     uint32_t i = LAYERS - 2, action = SEED;
     const uint16_t *begin = job.layer_begin + (size_t)v.e * (LAYERS + 1);
-    if (velo_lane() <= LAYERS) {
-        s.begin[velo_lane()] = begin[velo_lane()];
+    if (velo_rank<Memory::TEAM>() <= LAYERS) {
+        s.begin[velo_rank<Memory::TEAM>()] = begin[velo_rank<Memory::TEAM>()];
     }
-    __syncwarp();
+    velo_team_sync<Memory::TEAM>();
     uint32_t entered = LAYERS; /* this and all above */
     while (i > 0) {
 #pragma unroll 1
         while (entered > (action == SEED ? i - 1 : i >= 2 ? i - 2 : 0)) {
-            enter(job, v, s, --entered, p.second == 0);
+            entered--;
+            if (velo_warp<Memory::TEAM>() == entered % Memory::TEAM) {
+                enter(job, v, s, entered, p.second == 0);
+            }
+        }
+        if constexpr (Memory::TEAM > 1) {
+            __syncthreads();
         }
         if (action != EXTEND) {
             const uint32_t up = i - (action == SEED ? 1 : 2);
@@ -437,28 +461,32 @@ __device__ __forceinline__ void search_event(const slc_velo_cuda_job &job, event
     }
 }
 
-/* Blocks on a multiprocessor: as many as its shared memory holds. */
-template <uint32_t MOST>
-constexpr uint32_t blocks_of = MOST <= SLC_VELO_CUDA_SMALL    ? 16
+/* Blocks on a multiprocessor: as many as its shared memory holds, or its registers. */
+template <uint32_t MOST, uint32_t TEAM>
+constexpr uint32_t blocks_of = TEAM > 1                       ? SLC_VELO_CUDA_WARPS_THERE / TEAM
+                               : MOST <= SLC_VELO_CUDA_SMALL  ? 16
                                : MOST <= SLC_VELO_CUDA_MIDDLE ? 12
                                                               : 7;
 template <uint32_t MOST>
 constexpr slc_velo_cuda_size size_of = MOST <= SLC_VELO_CUDA_SMALL    ? SLC_VELO_CUDA_IS_SMALL
                                        : MOST <= SLC_VELO_CUDA_MIDDLE ? SLC_VELO_CUDA_IS_MIDDLE
                                                                       : SLC_VELO_CUDA_IS_LARGE;
+template <uint32_t TEAM> constexpr uint32_t teams_of = TEAM > 1 ? 1 : (uint32_t)WARPS;
 
-template <uint32_t N, uint32_t MOST>
-__global__ void __launch_bounds__(32 * WARPS, blocks_of<MOST>)
+/* A team of one warp takes events of one size, a larger one all. */
+template <uint32_t N, uint32_t MOST, uint32_t TEAM>
+__global__ void __launch_bounds__(32 * TEAM * teams_of<TEAM>, blocks_of<MOST, TEAM>)
     search_events(const slc_velo_cuda_job job, const slc_velo_cuda_pass p)
 {
-    __shared__ step_memory<MOST> shared[WARPS];
-    step_memory<MOST> &s = shared[threadIdx.x / 32];
+    __shared__ step_memory<MOST, TEAM> shared[teams_of<TEAM>];
+    step_memory<MOST, TEAM> &s = shared[TEAM > 1 ? 0 : threadIdx.x / 32];
     constexpr slc_velo_cuda_size size = size_of<MOST>;
     const uint32_t n = job.head->n_events;
     const uint32_t kernel = (p.second != 0 ? SLC_VELO_CUDA_NEXT_SECOND : SLC_VELO_CUDA_NEXT_FIRST) + size -
                             SLC_VELO_CUDA_IS_SMALL;
-    for (uint32_t e = velo_next_event(job, kernel); e < n; e = velo_next_event(job, kernel)) {
-        if (job.searched[e] != size) {
+    for (uint32_t e = velo_next_event<TEAM>(s, job, kernel); e < n;
+         e = velo_next_event<TEAM>(s, job, kernel)) {
+        if (TEAM > 1 ? job.searched[e] == 0 : job.searched[e] != size) {
             continue;
         }
         event v;
@@ -471,21 +499,21 @@ __global__ void __launch_bounds__(32 * WARPS, blocks_of<MOST>)
         v.n_listed = job.n_listed[e];
         const uint32_t ended = v.n_ended;
         search_event<N>(job, v, s, p);
-        list_hits(job, v, ended);
-        if (velo_lane() == 0) {
+        list_hits<TEAM>(job, v, ended);
+        if (velo_rank<TEAM>() == 0) {
             job.n_ended[e] = v.n_ended;
             job.n_listed[e] = v.n_listed;
         }
-        __syncwarp();
+        velo_team_sync<TEAM>();
     }
 }
 
-template <uint32_t N, uint32_t MOST>
+template <uint32_t N, uint32_t MOST, uint32_t TEAM>
 void launch(const slc_velo_cuda_job *job, const slc_velo_cuda_pass *pass, uint32_t multiprocessors,
             struct CUstream_st *stream)
 {
-    SLC_LAUNCH((search_events<N, MOST>), blocks_of<MOST> * multiprocessors, 32 * WARPS, 0, stream, *job,
-               *pass);
+    SLC_LAUNCH((search_events<N, MOST, TEAM>), (blocks_of<MOST, TEAM> * multiprocessors),
+               32 * TEAM * teams_of<TEAM>, 0, stream, *job, *pass);
 }
 
 template <uint32_t N>
@@ -493,11 +521,13 @@ void launch_size(const slc_velo_cuda_job *job, const slc_velo_cuda_pass *pass, s
                  uint32_t multiprocessors, struct CUstream_st *stream)
 {
     if (size == SLC_VELO_CUDA_IS_SMALL) {
-        launch<N, SLC_VELO_CUDA_SMALL>(job, pass, multiprocessors, stream);
+        launch<N, SLC_VELO_CUDA_SMALL, 1>(job, pass, multiprocessors, stream);
     } else if (size == SLC_VELO_CUDA_IS_MIDDLE) {
-        launch<N, SLC_VELO_CUDA_MIDDLE>(job, pass, multiprocessors, stream);
+        launch<N, SLC_VELO_CUDA_MIDDLE, 1>(job, pass, multiprocessors, stream);
+    } else if (size == SLC_VELO_CUDA_IS_LARGE) {
+        launch<N, SLC_VELO_CUDA_LAYER, 1>(job, pass, multiprocessors, stream);
     } else {
-        launch<N, SLC_VELO_CUDA_LAYER>(job, pass, multiprocessors, stream);
+        launch<N, SLC_VELO_CUDA_LAYER, SLC_VELO_CUDA_SMALL_TEAM>(job, pass, multiprocessors, stream);
     }
 }
 } // namespace
