@@ -249,6 +249,19 @@ static void add_checksum(slc_label_volume_job *job, uint64_t checksum)
     job->checksum_factor *= SLC_CHECKSUM_FACTOR;
 }
 
+bool slc_label_volume_take(slc_label_volume_job *job, const slc_volume_components *found, uint32_t n,
+                           uint32_t filtered, double seconds)
+{
+    slc_column columns[SLC_VOLUME_COLUMNS];
+    const slc_schema own = slc_volume_components_schema(job->config.features, columns);
+    if (job->label->stats != NULL) {
+        add_checksum(job, slc_columns_checksum(&own, found, 0, 0));
+    }
+    const bool good = job->label->stats == NULL || write_rows(job, found, 0);
+    add_page(job, n, filtered, seconds);
+    return good;
+}
+
 static bool stream_volume(slc_label_volume_job *job)
 {
     slc_label_job *label = job->label;
@@ -317,11 +330,8 @@ static bool do_volume(slc_label_volume_job *job)
     }
     const bool drawn = label->image_writer != NULL || label->mask_writer != NULL;
     good = good && (!drawn || write_labels(job, &seconds));
-    if (good && label->stats != NULL) {
-        add_checksum(job, slc_columns_checksum(&own, &found, 0, 0));
-        good = write_rows(job, &found, 0);
-    }
-    add_page(job, out.n_labels, slc_volume_filtered(job->labeller), seconds);
+    good = good &&
+           slc_label_volume_take(job, &found, out.n_labels, slc_volume_filtered(job->labeller), seconds);
     slc_columns_clear(&own, &found);
     return good;
 }
@@ -484,7 +494,7 @@ static bool print_tree(const slc_label_volume_job *job)
     return true;
 }
 
-static bool print(const slc_label_volume_job *job)
+bool slc_label_volume_print(const slc_label_volume_job *job)
 {
     const slc_label_job *label = job->label;
     const bool has_files = slc_label_has_files(label->options);
@@ -523,11 +533,6 @@ static bool read_others(slc_label_volume_job *job)
 static int run(slc_label_volume_job *job)
 {
     slc_label_job *label = job->label;
-    label->pages = calloc((size_t)label->n_inputs, sizeof *label->pages);
-    if (label->pages == NULL) {
-        slc_cli_say("label", "no memory for the list of volumes");
-        return SLC_CLI_FAILED;
-    }
     slc_cli_end_with_signals(label->inputs, label->n_inputs);
     slc_cli_catch_signals();
     bool good = read_others(job) && slc_label_open_outputs(label);
@@ -545,35 +550,51 @@ static int run(slc_label_volume_job *job)
                !slc_cli_interrupted();
     }
     good = slc_label_close_outputs(label, good);
-    return good && print(job) ? SLC_CLI_DONE : SLC_CLI_FAILED;
+    return good && slc_label_volume_print(job) ? SLC_CLI_DONE : SLC_CLI_FAILED;
 }
 
-int slc_label_volume(const slc_cli_call *call)
+int slc_label_volume_begin(const slc_cli_call *call, slc_label_volume_job *job)
 {
     slc_label_job *label = calloc(1, sizeof *label);
+    *job = (slc_label_volume_job){.label = label, .checksum_factor = 1};
     if (label == NULL) {
         slc_cli_say("label", "no memory to begin with");
         return SLC_CLI_FAILED;
     }
-    slc_label_volume_job job = {.label = label, .checksum_factor = 1};
     label->options = call->options;
     label->inputs = call->operands;
     label->n_inputs = call->n;
     label->command_line = call->command_line;
-    int status = slc_label_volume_ask(&job);
+    label->pages = calloc((size_t)label->n_inputs, sizeof *label->pages);
+    if (label->pages == NULL) {
+        slc_cli_say("label", "no memory for the list of volumes");
+        return SLC_CLI_FAILED;
+    }
+    return slc_label_volume_ask(job);
+}
+
+void slc_label_volume_end(slc_label_volume_job *job)
+{
+    const slc_schema places = {"components", job->place_columns, job->n_places};
+    slc_column columns[SLC_VOLUME_COLUMNS];
+    const slc_schema own = slc_volume_components_schema(job->config.features, columns);
+    slc_columns_clear(&own, &job->closed);
+    slc_columns_clear(&places, &job->rows);
+    slc_volume_close(job->labeller);
+    free(job->stack.voxels);
+    free(job->within.voxels);
+    free(job->grey.voxels);
+    free(job->mask);
+    free(job->labels);
+    slc_label_end(job->label);
+}
+
+int slc_label_volume(const slc_cli_call *call)
+{
+    slc_label_volume_job job;
+    int status = slc_label_volume_begin(call, &job);
     status = status == SLC_CLI_GO_ON ? slc_label_volume_open(&job) : status;
     status = status == SLC_CLI_GO_ON ? run(&job) : status;
-    const slc_schema places = {"components", job.place_columns, job.n_places};
-    slc_column columns[SLC_VOLUME_COLUMNS];
-    const slc_schema own = slc_volume_components_schema(job.config.features, columns);
-    slc_columns_clear(&own, &job.closed);
-    slc_columns_clear(&places, &job.rows);
-    slc_volume_close(job.labeller);
-    free(job.stack.voxels);
-    free(job.within.voxels);
-    free(job.grey.voxels);
-    free(job.mask);
-    free(job.labels);
-    slc_label_end(label);
+    slc_label_volume_end(&job);
     return status;
 }

@@ -25,8 +25,9 @@ typedef struct slc_label_stack {
 } slc_label_stack;
 
 typedef struct slc_label_volume_job {
-    slc_label_job *label; /* what volumes have in common with images */
-    uint32_t input;       /* at work, from 1 */
+    slc_label_job *label;   /* what volumes have in common with images */
+    uint32_t input;         /* at work, from 1 */
+    uint32_t part, n_parts; /* of the slices, that are read; 0: all are */
     slc_volume_config config;
     slc_volume_labeller *labeller;
     slc_volume_stream *stream;    /* of the volume at work, with --stream */
@@ -45,6 +46,15 @@ typedef struct slc_label_volume_job {
     uint64_t checksum_factor;
 } slc_label_volume_job;
 
+/* A job of what was asked for, with everything chosen and nothing opened, and its end, in any case.
+ * SLC_CLI_GO_ON, or the exit status after a complaint. */
+int slc_label_volume_begin(const slc_cli_call *call, slc_label_volume_job *job);
+void slc_label_volume_end(slc_label_volume_job *job);
+/* The volume at work, whose shape is that of job->stack, has n components: their rows, if any are wanted, and
+ * what is printed of it. False after a complaint. */
+bool slc_label_volume_take(slc_label_volume_job *job, const slc_volume_components *found, uint32_t n,
+                           uint32_t filtered, double seconds);
+bool slc_label_volume_print(const slc_label_volume_job *job);
 /* Chooses everything: SLC_CLI_GO_ON, or the exit status after a complaint. */
 int slc_label_volume_ask(slc_label_volume_job *job);
 /* Opens the labeller. */

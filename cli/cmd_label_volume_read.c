@@ -125,6 +125,8 @@ static bool read_file(slc_label_volume_job *job, const char *path, slc_label_sta
     uint64_t told = 0;
     slc_io_image_config_default(&config);
     config.volume = true;
+    config.part = job->part;
+    config.n_parts = job->n_parts;
     config.labels = equal;
     config.label_values = equal && label->options->labels;
     slc_status status = slc_io_images_open(path, &config, &images, error);

@@ -12,26 +12,17 @@
 #include "mpi_cleanup.h"
 #include "mpi_commands.h"
 
-#include <errno.h>
-#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <sys/stat.h>
-#include <unistd.h>
 
 #define COMMAND (&slc_mpi_cmd_label)
-
-/* The label file, which every process opens by its temporary name. */
-typedef struct output {
-    int file;       /* -1 before the first page */
-    uint64_t begin; /* of the page at hand */
-} output;
 
 typedef struct run {
     slc_label_job *job; /* everybody's; process 0 fills it with results */
     slc_mpi_strip strip;
-    output output;
+    slc_mpi_output output;
     slc_image_components components; /* of a page, in process 0 */
     uint64_t factor;                 /* of the next page in the checksum */
     slc_error error;
@@ -44,7 +35,7 @@ static int check_options(const slc_label_options *options)
     const char *word = options->preview != NULL                                          ? "--preview"
                        : options->stream                                                 ? "--stream"
                        : options->device_memory > 0 || slc_label_on_gpu(options->device) ? "--device"
-                       : options->filter != NULL                                         ? "--filter"
+                       : options->filter != NULL && !options->volume                     ? "--filter"
                        : options->largest > 0                                            ? "--largest"
                        : options->pixel_size != NULL                                     ? "--pixel-size"
                        : options->labels                                                 ? "--labels"
@@ -61,6 +52,9 @@ static int check_options(const slc_label_options *options)
     if (options->output != NULL && (ending == NULL || strcasecmp(ending, ".npy") != 0)) {
         return slc_cli_wrong(COMMAND, "--output is .npy over ranks, not '%s': each writes its rows",
                              options->output);
+    }
+    if (options->volume) { /* its features are looked at with it */
+        return SLC_CLI_GO_ON;
     }
     const uint32_t have = SLC_IMAGE_JOINS | SLC_IMAGE_CENTROID;
     const uint32_t others = options->stats != NULL ? options->features & ~have : 0;
@@ -85,90 +79,6 @@ static int check_inputs(const slc_cli_call *call)
         }
     }
     return SLC_CLI_GO_ON;
-}
-
-/* ---- the label file ---------------------------------------------------------------------------- */
-
-/* Process 0 has made room for the page; where it begins, and the file's name. */
-static slc_status find_room(run *r, slc_error *error)
-{
-    const slc_mpi_strip *strip = &r->strip;
-    struct stat about;
-    char name[4096] = "";
-    slc_status status = SLC_OK;
-    const char *temporary = strip->world.rank == 0 ? slc_io_temporary(r->job->image_writer) : NULL;
-    if (strip->world.rank == 0) {
-        const uint64_t bytes = (uint64_t)strip->image.width * strip->height * sizeof(uint32_t);
-        if (temporary == NULL || strlen(temporary) >= sizeof name || stat(temporary, &about) != 0) {
-            status = slc_fail(error, SLC_ERR_IO, "%s: cannot be written by several", r->job->options->output);
-        } else {
-            (void)strncpy(name, temporary, sizeof name - 1);
-            r->output.begin = (uint64_t)about.st_size - bytes;
-        }
-    }
-    status = slc_mpi_agree(&strip->world, status, error);
-    if (status == SLC_OK) {
-        (void)MPI_Bcast(&r->output.begin, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
-        (void)MPI_Bcast(name, sizeof name, MPI_BYTE, 0, MPI_COMM_WORLD);
-        if (r->output.file < 0) {
-            r->output.file = open(name, O_WRONLY | O_CLOEXEC);
-        }
-        if (r->output.file < 0) {
-            status = slc_fail(error, SLC_ERR_IO, "%s: cannot write: rank %d: %s", r->job->options->output,
-                              strip->world.rank, strerror(errno));
-        }
-        status = slc_mpi_agree(&strip->world, status, error);
-    }
-    return status;
-}
-
-/* Processes of one machine write into one file one after the other, as systems have it: so it is done in
- * pieces, and while one writes its piece, another gives labels of its next one their numbers. */
-static slc_status put_rows(run *r, slc_error *error)
-{
-    enum { PIECE = 1 << 18 };
-    const slc_mpi_strip *strip = &r->strip;
-    const size_t width = strip->image.width, n = width * strip->image.height;
-    const uint64_t at = r->output.begin + strip->first_row[strip->world.rank] * width * sizeof(uint32_t);
-    for (size_t i = 0; i < n; i += PIECE) {
-        const size_t end = n - i < PIECE ? n : i + PIECE;
-        for (size_t k = i; k < end; k++) {
-            strip->labels[k] = strip->map[strip->labels[k]];
-        }
-        for (size_t done = i * sizeof(uint32_t); done < end * sizeof(uint32_t);) {
-            const ssize_t got = pwrite(r->output.file, (const char *)strip->labels + done,
-                                       end * sizeof(uint32_t) - done, (off_t)(at + done));
-            if (got < 0 && errno != EINTR) {
-                return slc_fail(error, SLC_ERR_IO, "%s: cannot write: %s", r->job->options->output,
-                                strerror(errno));
-            }
-            done += got > 0 ? (size_t)got : 0;
-        }
-    }
-    return SLC_OK;
-}
-
-static slc_status write_labels(run *r, slc_error *error)
-{
-    slc_status status = find_room(r, error);
-    if (status == SLC_OK && !r->strip.fault) { /* a page without labels is as empty as its room */
-        status = slc_mpi_agree(&r->strip.world, put_rows(r, error), error);
-    }
-    return status;
-}
-
-/* Bytes that a process has written are on the disk before process 0 gives the file its name. */
-static slc_status close_rows(run *r, slc_error *error)
-{
-    int wrong = 0;
-    if (r->output.file >= 0) {
-        wrong = fsync(r->output.file) != 0 && errno != EINVAL ? errno : 0;
-        wrong = close(r->output.file) != 0 && wrong == 0 ? errno : wrong;
-        r->output.file = -1;
-    }
-    return wrong == 0 ? SLC_OK
-                      : slc_fail(error, SLC_ERR_IO, "%s: cannot write: %s", r->job->options->output,
-                                 strerror(wrong));
 }
 
 /* ---- pages ------------------------------------------------------------------------------------- */
@@ -224,7 +134,8 @@ static slc_status do_page(run *r, const slc_image *image, slc_flow_item *item)
     }
     slc_status status = agree_on_zero(r, good, error);
     if (status == SLC_OK && r->job->options->output != NULL) {
-        status = write_labels(r, error);
+        status = slc_mpi_output_write(&r->output, strip, r->job->image_writer, r->job->options->output,
+                                      error);
     }
     return status;
 }
@@ -275,7 +186,8 @@ static slc_status do_input(run *r, uint32_t input)
 static slc_status finish(run *r, slc_status status)
 {
     slc_error error = {.text = ""};
-    const slc_status closed = slc_mpi_agree(&r->strip.world, close_rows(r, &error), &error);
+    const slc_status closed = slc_mpi_agree(
+        &r->strip.world, slc_mpi_output_close(&r->output, r->job->options->output, &error), &error);
     if (status == SLC_OK && closed != SLC_OK) {
         status = closed;
         r->error = error;
@@ -320,6 +232,9 @@ static int act(const slc_cli_call *call)
     run r = {.error = {.text = ""}};
     int status = check_options(call->options);
     status = status == SLC_CLI_GO_ON ? check_inputs(call) : status;
+    if (status == SLC_CLI_GO_ON && ((const slc_label_options *)call->options)->volume) {
+        return slc_mpi_label_volume(call);
+    }
     status = status == SLC_CLI_GO_ON ? slc_label_begin(call, &r.job) : status;
     if (status == SLC_CLI_GO_ON) {
         status = slc_mpi_begin() ? work(&r) : SLC_CLI_USAGE;

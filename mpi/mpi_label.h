@@ -4,13 +4,16 @@
  * mpi_label.c        options, files, pages; what is told
  * mpi_label_strip.c  the labels of a page
  * mpi_label_send.c   what they send each other for it
+ * mpi_label_output.c the label file
+ * mpi_label_volume.c volumes, whose slices are with several processes: a slice is as a row of a page
  */
 #ifndef SLUICE_MPI_LABEL_H
 #define SLUICE_MPI_LABEL_H
 
+#include "cli_options.h"
 #include "mpi_world.h"
 
-#include <sluice/image_label.h>
+#include <sluice/sluice.h>
 
 /* One process's strip of the page at hand. */
 typedef struct slc_mpi_strip {
@@ -45,6 +48,26 @@ void slc_mpi_strip_close(slc_mpi_strip *strip);
  * components. Collective; fails everywhere with the same text. */
 slc_status slc_mpi_strip_label(slc_mpi_strip *strip, const slc_image *image, slc_error *error);
 
+/* From the strip's own numbers, of n_found labels and of all pieces, to those of the whole: sets n_labels and
+ * the map. `counts` has an entry for each process. Collective. */
+slc_status slc_mpi_strip_number(slc_mpi_strip *strip, uint32_t n_found, uint32_t n_own,
+                                const slc_image_piece *pieces, uint64_t n_pieces, uint32_t *numbers,
+                                uint64_t *counts, slc_error *error);
+
+/* The label file; file is -1 before the first page. */
+typedef struct slc_mpi_output {
+    int file;
+    uint64_t begin; /* of the page at hand */
+} slc_mpi_output;
+/* Everyone writes the rows of its strip, for which process 0 has made room by `writer` in the file `path`.
+ * Collective. */
+slc_status slc_mpi_output_write(slc_mpi_output *output, const slc_mpi_strip *strip,
+                                const slc_io_writer *writer, const char *path, slc_error *error);
+slc_status slc_mpi_output_close(slc_mpi_output *output, const char *path, slc_error *error);
+
+/* `sluice-mpi label --volume`. */
+int slc_mpi_label_volume(const slc_cli_call *call);
+
 /* ---- what is sent ------------------------------------------------------------------------------ */
 
 /* Does the whole of a page have the same width and type everywhere? Sets height and first_row. Collective. */
@@ -60,8 +83,7 @@ slc_status slc_mpi_gather_all(const slc_mpi_world *world, const void *mine, uint
 void slc_mpi_sum_u32(uint32_t *numbers, uint64_t n);
 void slc_mpi_sum_u64(uint64_t *numbers, size_t n);
 /* Appends everyone's rows to `into` of process 0, in the order of ranks, as one event. Collective. */
-slc_status slc_mpi_gather_rows(const slc_mpi_world *world, const slc_schema *schema,
-                               const slc_image_components *mine, slc_image_components *into,
-                               slc_error *error);
+slc_status slc_mpi_gather_rows(const slc_mpi_world *world, const slc_schema *schema, const void *mine,
+                               void *into, slc_error *error);
 
 #endif

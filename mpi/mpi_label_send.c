@@ -127,7 +127,7 @@ void slc_mpi_sum_u64(uint64_t *numbers, size_t n)
 
 /* ---- rows to process 0 ------------------------------------------------------------------------- */
 
-static char *column_of(const slc_image_components *components, const slc_column *column)
+static char *column_of(const void *components, const slc_column *column)
 {
     void *at;
     memcpy(&at, (const char *)components + column->member, sizeof at);
@@ -149,10 +149,10 @@ static void receive_bytes(char *bytes, size_t size, int from)
     }
 }
 
-slc_status slc_mpi_gather_rows(const slc_mpi_world *world, const slc_schema *schema,
-                               const slc_image_components *mine, slc_image_components *into, slc_error *error)
+slc_status slc_mpi_gather_rows(const slc_mpi_world *world, const slc_schema *schema, const void *mine,
+                               void *into, slc_error *error)
 {
-    const uint64_t own = mine->head.size;
+    const uint64_t own = ((const slc_columns *)mine)->size; /* the first member of a collection */
     uint64_t *counts = malloc((size_t)world->size * sizeof *counts), total = 0;
     slc_status status = counts != NULL ? SLC_OK : slc_fail(error, SLC_ERR_MEMORY, "no memory for counts");
     status = slc_mpi_agree(world, status, error);
@@ -188,7 +188,7 @@ slc_status slc_mpi_gather_rows(const slc_mpi_world *world, const slc_schema *sch
     }
     if (status == SLC_OK && world->rank == 0) {
         slc_columns_reset(into);
-        into->head.size = (size_t)total;
+        ((slc_columns *)into)->size = (size_t)total;
         slc_columns_end_event(into);
     }
     free(counts);

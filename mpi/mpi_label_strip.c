@@ -293,32 +293,32 @@ static slc_status number(joining *j, slc_error *error)
                                  features ? &strip->components : NULL, error);
 }
 
-/* From the strip's own numbers to those of the whole. */
-static slc_status number_all(joining *j, slc_error *error)
+slc_status slc_mpi_strip_number(slc_mpi_strip *strip, uint32_t n_found, uint32_t n_own,
+                                const slc_image_piece *pieces, uint64_t n_pieces, uint32_t *numbers,
+                                uint64_t *counts, slc_error *error)
 {
-    slc_mpi_strip *strip = j->strip;
-    const uint64_t own = j->n_labels;
+    const uint64_t own = n_own;
     uint64_t before = 0, all = 0;
-    (void)MPI_Allgather(&own, 1, MPI_UINT64_T, j->counts, 1, MPI_UINT64_T, MPI_COMM_WORLD);
+    (void)MPI_Allgather(&own, 1, MPI_UINT64_T, counts, 1, MPI_UINT64_T, MPI_COMM_WORLD);
     for (int r = 0; r < strip->world.size; r++) {
-        before += r < strip->world.rank ? j->counts[r] : 0;
-        all += j->counts[r];
+        before += r < strip->world.rank ? counts[r] : 0;
+        all += counts[r];
     }
     if (all > UINT32_MAX) {
         return slc_fail(error, SLC_ERR_CAPACITY, "%s: %llu labels, and u32 can count 4294967295",
                         strip->inverse ? "background" : "foreground", (unsigned long long)all);
     }
     strip->n_labels = (uint32_t)all;
-    for (uint64_t i = 0; i < j->n_pieces; i++) {
-        j->numbers[i] += j->numbers[i] != 0 ? (uint32_t)before : 0;
+    for (uint64_t i = 0; i < n_pieces; i++) {
+        numbers[i] += numbers[i] != 0 ? (uint32_t)before : 0;
     }
-    for (uint32_t l = 1; l <= j->n_found; l++) {
+    for (uint32_t l = 1; l <= n_found; l++) {
         strip->map[l] += strip->map[l] != 0 ? (uint32_t)before : 0;
     }
-    slc_mpi_sum_u32(j->numbers, j->n_pieces);
-    for (uint64_t i = 0; i < j->n_pieces; i++) {
-        if (j->pieces[i].strip == (uint32_t)strip->world.rank) {
-            strip->map[j->pieces[i].label] = j->numbers[j->pieces[i].root];
+    slc_mpi_sum_u32(numbers, n_pieces);
+    for (uint64_t i = 0; i < n_pieces; i++) {
+        if (pieces[i].strip == (uint32_t)strip->world.rank) {
+            strip->map[pieces[i].label] = numbers[pieces[i].root];
         }
     }
     return SLC_OK;
@@ -339,7 +339,10 @@ static slc_status join(slc_mpi_strip *strip, uint32_t n_found, slc_error *error)
     if (status == SLC_OK) {
         status = slc_mpi_agree(&strip->world, number(&j, error), error);
     }
-    status = status == SLC_OK ? number_all(&j, error) : status; /* which fails nowhere or everywhere */
+    if (status == SLC_OK) { /* which fails nowhere or everywhere */
+        status = slc_mpi_strip_number(strip, j.n_found, j.n_labels, j.pieces, j.n_pieces, j.numbers, j.counts,
+                                      error);
+    }
     slc_columns_clear(&strip->joins, &j.rows);
     free(j.counts);
     free(j.joins);

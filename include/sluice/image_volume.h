@@ -234,6 +234,46 @@ SLC_API slc_status slc_volume_stream_finish(slc_volume_stream *stream, slc_volum
 /* How many components of the volume at hand, or of the one that ended last, were not kept so far. */
 SLC_API uint64_t slc_volume_stream_filtered(const slc_volume_stream *stream);
 
+/* ---- slices that are with several -------------------------------------------------------------- */
+
+/* A volume whose slices are with several (processes, machines), as slabs: number 0 first, those without
+ * slices at the end. As of images (image_label.h, "an image whose rows are with several"): each labels its
+ * slab as a volume of its own, with the features SLC_VOLUME_ALL and nothing left out; then
+ *
+ *     slc_volume_join_slices(last slice above, first slice, ...)    gives joins of its upper border; all get
+ * all slc_image_join_pieces(joins of all borders)                   the same pieces everywhere; all get rows
+ *     slc_volume_join_number(...)                                   map and n_labels of the slab, and numbers
+ *
+ * and the rest as there. mpi/mpi_label_volume.c does it. */
+
+/* The joins between two slices of labels, without gaps between rows; each once, rising. *joins is the
+ * caller's to free. `connectivity` is that of the labels: of a background 6 where the foreground has 18 or
+ * 26, and 26 where it has 6. SLC_ERR_MEMORY. */
+SLC_API slc_status slc_volume_join_slices(const uint32_t *above, const uint32_t *below, size_t width,
+                                          size_t height, uint32_t connectivity, slc_image_join **joins,
+                                          uint64_t *n, slc_error *error);
+
+typedef struct slc_volume_join_slab {
+    size_t width, height, depth; /* of the whole volume */
+    uint32_t n_slabs, slab;
+    const uint64_t *first_slice; /* of each slab, in the volume */
+    uint32_t n_found;            /* labels of this slab */
+    const slc_image_piece *pieces;
+    uint64_t n_pieces;
+    /* The slab's components as they were found, and a row for each piece as it was found in its slab: columns
+     * of SLC_VOLUME_ALL, which are changed. */
+    slc_volume_components *found, *of_pieces;
+} slc_volume_join_slab;
+
+/* As slc_image_join_number: adds up what pieces have, leaves out what the filters of `config` (not `largest`)
+ * do, and numbers the components whose first voxel is in this slab from 1 on. Rows of those that are kept are
+ * appended to the current event of `components`, with the columns of config->features, of SLC_VOLUME_ALL; it
+ * grows as is needed. SLC_ERR_UNSUPPORTED also for sums that may not fit 64 bits. */
+SLC_API slc_status slc_volume_join_number(const slc_volume_config *config, const slc_volume_join_slab *slab,
+                                          uint32_t *map, uint32_t *numbers, uint32_t *n_labels,
+                                          slc_volume_components *components, uint32_t *filtered,
+                                          slc_error *error);
+
 /* ---- foreground -------------------------------------------------------------------------------- */
 
 /* Makes the foreground of a volume as rows of bits, as slc_image_mask_make does of an image: row y of slice z

@@ -31,7 +31,8 @@ typedef struct slc_io_image_config {
      * rows; other pages are read whole. */
     uint32_t part, n_parts;
     bool volume; /* pages are slices of a volume: an NPY array of three dimensions is (z, y, x), whatever its
-                    last one is, and no picture of colours */
+                    last one is, and no picture of colours; parts are then of slices, in their order, the file
+                    is one that can be opened twice, and a part may have none */
     bool labels; /* pages are labels, whose values are only compared: integers keep their bits, those with a
                     sign as u8, u16 or u32 of the same, and those of 64 bits as SLC_IMAGE_U64 */
     bool label_values; /* with labels: their values count, too, and one that is negative is refused */

@@ -274,10 +274,36 @@ static slc_status open_images(const char *path, const void *bytes, size_t size, 
     return SLC_OK;
 }
 
+/* Of a volume in parts, the slices of this one. */
+static slc_status take_slices(const char *path, slc_io_images *images, slc_error *error)
+{
+    slc_io_image_config config = images->config;
+    slc_io_images *all = NULL;
+    uint64_t slices = 0;
+    const uint64_t n = config.n_parts, part = config.part;
+    images->config.n_parts = config.n_parts = 0;
+    slc_status status = open_images(path, NULL, 0, NULL, &config, &all, error);
+    status = status == SLC_OK ? slc_io_images_count(all, &slices, error) : status;
+    slc_io_images_close(all);
+    const uint64_t share = slices / n, more = slices % n;
+    images->in_slices = true;
+    images->slices_left = share + (part < more ? 1 : 0);
+    return status == SLC_OK ? slc_io_images_pass(images, share * part + (part < more ? part : more), error)
+                            : status;
+}
+
 slc_status slc_io_images_open(const char *path, const slc_io_image_config *config, slc_io_images **images,
                               slc_error *error)
 {
-    return open_images(path, NULL, 0, NULL, config, images, error);
+    slc_status status = open_images(path, NULL, 0, NULL, config, images, error);
+    if (status == SLC_OK && (*images)->config.volume && (*images)->config.n_parts > 1) {
+        status = take_slices(path, *images, error);
+        if (status != SLC_OK) {
+            slc_io_images_close(*images);
+            *images = NULL;
+        }
+    }
+    return status;
 }
 
 slc_status slc_io_images_open_memory(const void *bytes, size_t size, const char *name,
@@ -313,6 +339,9 @@ const char *slc_io_images_format(const slc_io_images *images)
 slc_status slc_io_images_next(slc_io_images *images, slc_image *image, slc_error *error)
 {
     images->warning[0] = '\0';
+    if (images->status == SLC_OK && images->in_slices && images->slices_left-- == 0) {
+        images->status = SLC_END;
+    }
     if (images->status == SLC_OK) {
         images->page++;
         images->in_parts = false;
