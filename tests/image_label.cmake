@@ -13,6 +13,7 @@ sluice_test(test_image_join stages test_image_join.c support/image_patterns.c)
 sluice_test(test_image_volume stages test_image_volume.c oracle/volume_oracle.c)
 sluice_test(test_image_volume_stream stages test_image_volume_stream.c oracle/volume_oracle.c)
 sluice_test(test_image_volume_measure stages test_image_volume_measure.c)
+sluice_test(test_image_volume_join stages test_image_volume_join.c)
 sluice_test(test_image_photograph stages test_image_photograph.c support/image_photograph.c ${image_run})
 # Among them are threads, gigabytes of address space, or a minute with sanitizers.
 sluice_core_test(test_image_reserve stages "base;simd;image" test_image_reserve.c support/image_patterns.c)

@@ -1,0 +1,211 @@
+/* SPDX-License-Identifier: Apache-2.0
+ *
+ * Slabs of slices that are labelled apart, and joined: labels, components and what is left out are those of
+ * one labelling of the whole, bit for bit. All slabs are in one process, what they send to each other is in
+ * arrays.
+ */
+#include "base/columns.h"
+#include "support/cmocka_all.h"
+#include "support/random.h"
+
+#include <sluice/image_label.h>
+#include <sluice/image_volume.h>
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { SLABS = 5, SIDE = 11, ROOM = 80 * SIDE * SIDE };
+
+typedef struct run {
+    slc_volume_config config, plain; /* of the whole; of a slab by itself */
+    size_t width, height, depth;
+    uint8_t voxels[ROOM];
+    uint32_t labels[ROOM], wanted[ROOM];
+    uint64_t first_slice[SLABS + 1], n_joins[SLABS];
+    uint32_t n_found[SLABS], *map[SLABS], *numbers;
+    slc_image_join *joins;
+    slc_image_piece *pieces;
+    uint64_t n_pieces;
+    slc_volume_components found[SLABS], joined, whole;
+    uint32_t filtered, filtered_wanted;
+} run;
+static run r;
+
+static slc_column columns_of_all[SLC_VOLUME_COLUMNS], columns_of_some[SLC_VOLUME_COLUMNS];
+static slc_schema all, some;
+
+static void *take(uint64_t n, size_t size)
+{
+    void *memory = calloc((size_t)n + 1, size);
+    assert_non_null(memory);
+    return memory;
+}
+
+static slc_volume_components collection(const slc_schema *schema, uint64_t rows)
+{
+    slc_volume_components made = {.head = {.size = 0}};
+    assert_int_equal(slc_columns_reserve(schema, &made, (size_t)rows + 1, 1), SLC_OK);
+    return made;
+}
+
+static uint32_t label(const slc_volume_config *config, size_t first, size_t depth, uint32_t *labels,
+                      slc_volume_components *components, uint32_t *filtered)
+{
+    slc_volume_labeller *labeller = NULL;
+    slc_error error = {.text = ""};
+    const size_t plane = r.width * r.height;
+    const ptrdiff_t row = (ptrdiff_t)(r.width * sizeof *labels);
+    const slc_volume volume = {r.voxels + first * plane, r.width,          r.height,    depth,
+                               (ptrdiff_t)r.width,       (ptrdiff_t)plane, SLC_IMAGE_U8};
+    slc_volume_labels out = {labels + first * plane, row, row * (ptrdiff_t)r.height, components, 0};
+    assert_int_equal(slc_volume_open(config, &labeller, &error), SLC_OK);
+    assert_int_equal(slc_volume_run(labeller, &volume, &out, &error), SLC_OK);
+    *filtered = slc_volume_filtered(labeller);
+    slc_volume_close(labeller);
+    return out.n_labels;
+}
+
+static void choose(uint64_t *seed)
+{
+    static const uint32_t connectivities[] = {6, 18, 26};
+    static const char *const filters[] = {NULL, "volume>=3", "z_max<4 && volume<40"};
+    const uint32_t percent = random_below(seed, 70);
+    slc_volume_config_default(&r.config);
+    r.config.connectivity = connectivities[random_below(seed, 3)];
+    r.config.inverse = random_below(seed, 4) == 0;
+    r.config.features = SLC_VOLUME_ALL;
+    r.config.filter = filters[random_below(seed, 3)];
+    r.config.border = (slc_image_border)random_below(seed, 3);
+    r.plain = r.config;
+    r.plain.filter = NULL;
+    r.plain.border = SLC_IMAGE_BORDER_ANY;
+    r.width = 1 + random_below(seed, random_below(seed, 5) == 0 ? 79 : SIDE);
+    r.height = 1 + random_below(seed, SIDE);
+    r.depth = 1 + random_below(seed, SIDE);
+    for (size_t i = 0; i < r.width * r.height * r.depth; i++) {
+        r.voxels[i] = random_below(seed, 100) < percent;
+    }
+    for (uint32_t s = 1; s < SLABS; s++) { /* of one slice and more, the last ones perhaps of none */
+        const uint64_t next = r.first_slice[s - 1] + 1 + random_below(seed, 4);
+        r.first_slice[s] = next < r.depth ? next : r.depth;
+    }
+    r.first_slice[SLABS] = r.depth;
+}
+
+static void join(void)
+{
+    slc_error error = {.text = ""};
+    const size_t plane = r.width * r.height;
+    const uint32_t near = !r.config.inverse ? r.config.connectivity : r.config.connectivity == 6 ? 26 : 6;
+    uint64_t n = 0;
+    r.joins = take(0, sizeof *r.joins);
+    for (uint32_t s = 0; s < SLABS; s++) {
+        const size_t first = (size_t)r.first_slice[s], depth = (size_t)r.first_slice[s + 1] - first;
+        uint32_t none = 0;
+        r.found[s] = collection(&all, plane * depth);
+        r.n_found[s] = depth > 0 ? label(&r.plain, first, depth, r.labels, &r.found[s], &none) : 0;
+        assert_int_equal(none, 0);
+        r.n_joins[s] = 0;
+        if (s > 0 && depth > 0) {
+            slc_image_join *own = NULL;
+            assert_int_equal(slc_volume_join_slices(r.labels + (first - 1) * plane, r.labels + first * plane,
+                                                    r.width, r.height, near, &own, &r.n_joins[s], &error),
+                             SLC_OK);
+            r.joins = realloc(r.joins, (size_t)(n + r.n_joins[s] + 1) * sizeof *r.joins);
+            assert_non_null(r.joins);
+            memcpy(r.joins + n, own, (size_t)r.n_joins[s] * sizeof *own);
+            n += r.n_joins[s];
+            free(own);
+        }
+    }
+    r.pieces = take(2 * n, sizeof *r.pieces);
+    assert_int_equal(slc_image_join_pieces(r.n_joins, SLABS, r.joins, r.pieces, &r.n_pieces, &error), SLC_OK);
+}
+
+static void number(void)
+{
+    slc_error error = {.text = ""};
+    uint32_t before = 0, *own = take(r.n_pieces, sizeof *own);
+    r.numbers = take(r.n_pieces, sizeof *r.numbers);
+    r.joined = collection(&some, 1);
+    r.filtered = 0;
+    slc_volume_components rows = collection(&all, r.n_pieces);
+    for (uint64_t i = 0; i < r.n_pieces; i++) {
+        const slc_image_piece *p = &r.pieces[i];
+        assert_int_equal(slc_columns_append(&all, &r.found[p->strip], p->label - 1, 1, &rows), SLC_OK);
+    }
+    for (uint32_t s = 0; s < SLABS; s++) {
+        slc_volume_components mine = collection(&all, r.n_pieces);
+        uint32_t n_labels = 0, filtered = 0;
+        assert_int_equal(slc_columns_append(&all, &rows, 0, (size_t)r.n_pieces, &mine), SLC_OK);
+        const slc_volume_join_slab slab = {r.width,    r.height,      r.depth,      SLABS,
+                                           s,          r.first_slice, r.n_found[s], r.pieces,
+                                           r.n_pieces, &r.found[s],   &mine};
+        r.map[s] = take(r.n_found[s], sizeof *r.map[s]);
+        assert_int_equal(
+            slc_volume_join_number(&r.config, &slab, r.map[s], own, &n_labels, &r.joined, &filtered, &error),
+            SLC_OK);
+        for (uint64_t i = 0; i < r.n_pieces; i++) {
+            r.numbers[i] += own[i] != 0 ? own[i] + before : 0;
+        }
+        for (uint32_t l = 1; l <= r.n_found[s]; l++) {
+            r.map[s][l] += r.map[s][l] != 0 ? before : 0;
+        }
+        before += n_labels;
+        r.filtered += filtered;
+        slc_columns_clear(&all, &mine);
+    }
+    for (uint64_t i = 0; i < r.n_pieces; i++) {
+        r.map[r.pieces[i].strip][r.pieces[i].label] = r.numbers[r.pieces[i].root];
+    }
+    slc_columns_end_event(&r.joined);
+    slc_columns_clear(&all, &rows);
+    free(own);
+}
+
+static void test_slabs(void **state)
+{
+    (void)state;
+    uint64_t seed = 71, joined = 0;
+    all = slc_volume_components_schema(SLC_VOLUME_ALL, columns_of_all);
+    for (int i = 0; i < 400; i++) {
+        choose(&seed);
+        some = slc_volume_components_schema(r.config.features, columns_of_some);
+        r.whole = collection(&some, 1);
+        (void)label(&r.config, 0, r.depth, r.wanted, &r.whole, &r.filtered_wanted);
+        join();
+        number();
+        const size_t plane = r.width * r.height;
+        for (uint32_t s = 0; s < SLABS; s++) {
+            for (size_t at = (size_t)r.first_slice[s] * plane; at < (size_t)r.first_slice[s + 1] * plane;
+                 at++) {
+                const uint32_t is = r.labels[at] != 0 ? r.map[s][r.labels[at]] : 0;
+                if (is != r.wanted[at]) {
+                    fail_msg("volume %d, %zux%zux%zu, connectivity %u: voxel %zu has label %u, not %u", i,
+                             r.width, r.height, r.depth, r.config.connectivity, at, is, r.wanted[at]);
+                }
+            }
+        }
+        assert_int_equal(r.joined.head.size, r.whole.head.size);
+        assert_true(slc_columns_checksum(&some, &r.joined, 0, 0) ==
+                    slc_columns_checksum(&some, &r.whole, 0, 0));
+        assert_int_equal(r.filtered, r.filtered_wanted);
+        joined += r.n_pieces;
+        for (uint32_t s = 0; s < SLABS; s++) {
+            slc_columns_clear(&all, &r.found[s]);
+            free(r.map[s]);
+        }
+        slc_columns_clear(&some, &r.joined);
+        slc_columns_clear(&some, &r.whole);
+        free(r.numbers);
+        free(r.joins);
+        free(r.pieces);
+    }
+    assert_true(joined > 1000);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_slabs)};
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
