@@ -113,7 +113,9 @@ static void join(void)
                              SLC_OK);
             r.joins = realloc(r.joins, (size_t)(n + r.n_joins[s] + 1) * sizeof *r.joins);
             assert_non_null(r.joins);
-            memcpy(r.joins + n, own, (size_t)r.n_joins[s] * sizeof *own);
+            if (r.n_joins[s] > 0) {
+                memcpy(r.joins + n, own, (size_t)r.n_joins[s] * sizeof *own);
+            }
             n += r.n_joins[s];
             free(own);
         }

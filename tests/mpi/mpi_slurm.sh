@@ -103,7 +103,7 @@ for tasks in 4 8; do
     last="srun of $tasks tasks"
     for _ in 1 2; do # a start that dies in PMIx is repeated once; a wrong answer never is
         # shellcheck disable=SC2086
-        timeout -k 2 30 srun --mpi=pmix -N$nodes -n$tasks ${over:-} "$sluice_mpi" velo $inputs -q --json -o tasks.h5 >out 2>err </dev/null
+        timeout -k 2 90 srun --mpi=pmix -N$nodes -n$tasks ${over:-} "$sluice_mpi" velo $inputs -q --json -o tasks.h5 >out 2>err </dev/null
         status=$?
         [ $status -ge 124 ] || break
     done
@@ -120,7 +120,7 @@ for tasks in 4 8; do
     last="srun of $tasks tasks that label"
     for _ in 1 2; do
         # shellcheck disable=SC2086
-        timeout -k 2 30 srun --mpi=pmix -N$nodes -n$tasks ${over:-} "$sluice_mpi" label a.pgm -q -o tasks.npy >out 2>err </dev/null
+        timeout -k 2 90 srun --mpi=pmix -N$nodes -n$tasks ${over:-} "$sluice_mpi" label a.pgm -q -o tasks.npy >out 2>err </dev/null
         status=$?
         [ $status -ge 124 ] || break
     done
