@@ -283,7 +283,10 @@ static slc_status take_slices(const char *path, slc_io_images *images, slc_error
     const uint64_t n = config.n_parts, part = config.part;
     images->config.n_parts = config.n_parts = 0;
     slc_status status = open_images(path, NULL, 0, NULL, &config, &all, error);
-    status = status == SLC_OK ? slc_io_images_count(all, &slices, error) : status;
+    if (all == NULL) {
+        return status;
+    }
+    status = slc_io_images_count(all, &slices, error);
     slc_io_images_close(all);
     const uint64_t share = slices / n, more = slices % n;
     images->in_slices = true;
@@ -296,7 +299,7 @@ slc_status slc_io_images_open(const char *path, const slc_io_image_config *confi
                               slc_error *error)
 {
     slc_status status = open_images(path, NULL, 0, NULL, config, images, error);
-    if (status == SLC_OK && (*images)->config.volume && (*images)->config.n_parts > 1) {
+    if (*images != NULL && (*images)->config.volume && (*images)->config.n_parts > 1) {
         status = take_slices(path, *images, error);
         if (status != SLC_OK) {
             slc_io_images_close(*images);
