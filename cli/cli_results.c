@@ -284,6 +284,24 @@ int slc_cli_display_check(const slc_cli_command *command, const char *display, c
     return report == NULL ? slc_cli_wrong(command, "--display needs --report") : SLC_CLI_GO_ON;
 }
 
+uint32_t slc_cli_display_choose(const slc_columns *rows, const char *display, uint64_t wanted, uint64_t first,
+                                bool filled, bool *final)
+{
+    const uint32_t n = rows->n_events;
+    if (display != NULL) {
+        *final = wanted >= first && wanted - first < n;
+        return *final ? (uint32_t)(wanted - first) : n;
+    }
+    for (uint32_t e = 0; e < n; e++) {
+        if (rows->event_offset[e + 1] > rows->event_offset[e]) {
+            *final = true;
+            return e;
+        }
+    }
+    *final = false;
+    return filled ? n : 0;
+}
+
 slc_status slc_cli_copy_event(const slc_schema *schema, const void *from, uint32_t event, void *to)
 {
     const slc_columns *head = from;

@@ -67,6 +67,12 @@ bool slc_cli_can_create(const char *command, const char *path);
 int slc_cli_display_check(const slc_cli_command *command, const char *display, const char *report,
                           uint64_t *event);
 
+/* Which event of a batch is drawn, or its number of events: the one that `display` asks for, whose number is
+ * `wanted`, or else the first that has a row of `rows`, or else, if nothing is there yet, the first. *final:
+ * no other takes its place. `first` is the number of the batch's first event. */
+uint32_t slc_cli_display_choose(const slc_columns *rows, const char *display, uint64_t wanted, uint64_t first,
+                                bool filled, bool *final);
+
 /* Event `event` of a collection, alone, in place of what was there. */
 slc_status slc_cli_copy_event(const slc_schema *schema, const void *from, uint32_t event, void *to);
 

@@ -51,26 +51,6 @@ static slc_status copy_particles(slc_hlt1_drawing *drawing, const slc_hlt1_job *
     return SLC_OK;
 }
 
-/* The row of the batch that is to be drawn, or its number of events. */
-static uint32_t choose(const slc_hlt1_job *job, const slc_hlt1_result *from, bool *final)
-{
-    const uint32_t n = from->long_tracks.head.n_events;
-    const uint64_t first = job->totals.events, wanted = job->options->display_event;
-    const uint32_t *tracks = from->long_tracks.head.event_offset;
-    if (job->options->display != NULL) {
-        *final = wanted >= first && wanted - first < n;
-        return *final ? (uint32_t)(wanted - first) : n;
-    }
-    for (uint32_t e = 0; e < n; e++) {
-        if (tracks[e + 1] > tracks[e]) {
-            *final = true;
-            return e;
-        }
-    }
-    *final = false;
-    return job->drawing.filled ? n : 0;
-}
-
 bool slc_hlt1_drawing_take(slc_hlt1_job *job, const slc_hlt1_result *from)
 {
     slc_hlt1_drawing *drawing = &job->drawing;
@@ -78,7 +58,9 @@ bool slc_hlt1_drawing_take(slc_hlt1_job *job, const slc_hlt1_result *from)
     if (job->options->report == NULL || drawing->final) {
         return true;
     }
-    const uint32_t event = choose(job, from, &final);
+    const uint32_t event = slc_cli_display_choose(&from->long_tracks.head, job->options->display,
+                                                  job->options->display_event, job->totals.events,
+                                                  drawing->filled, &final);
     if (event >= from->long_tracks.head.n_events) {
         return true;
     }

@@ -581,9 +581,9 @@ void slc_label_volume_end(slc_label_volume_job *job)
     slc_columns_clear(&own, &job->closed);
     slc_columns_clear(&places, &job->rows);
     slc_volume_close(job->labeller);
-    free(job->stack.voxels);
-    free(job->within.voxels);
-    free(job->grey.voxels);
+    slc_batch_clear(&job->stack.memory);
+    slc_batch_clear(&job->within.memory);
+    slc_batch_clear(&job->grey.memory);
     free(job->mask);
     free(job->labels);
     slc_label_end(job->label);

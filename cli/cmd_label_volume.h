@@ -19,8 +19,7 @@ enum { SLC_LABEL_VOLUME_COLUMNS = SLC_VOLUME_COLUMNS + SLC_LABEL_PLACES + SLC_LA
 /* Slices in memory, one behind the other. */
 typedef struct slc_label_stack {
     slc_volume volume;
-    char *voxels;
-    size_t capacity;
+    slc_batch memory;        /* its bytes alone: they are in large pages, where the system has them */
     slc_io_image_size pixel; /* of the first slice */
 } slc_label_stack;
 

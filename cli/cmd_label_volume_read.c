@@ -1,56 +1,21 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Of `sluice label --volume`: slices, from files and folders. */
-#define _DEFAULT_SOURCE /* madvise */
 #include "cmd_label_files.h"
 #include "cmd_label_volume.h"
 
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/stat.h>
-
-enum { LARGE_PAGE = 1 << 21, SMALL = 1 << 16 };
-
-/* Memory for `bytes`, of which the first `used` are kept; in large pages, which are filled and read many
- * times as fast, where the system has them. They must be asked for before memory is touched, and realloc()
- * would move what was. */
-static bool grow(slc_label_stack *stack, size_t used, size_t bytes)
-{
-    if (bytes <= stack->capacity) {
-        return true;
-    }
-    const size_t doubled = stack->capacity < SIZE_MAX / 2 ? 2 * stack->capacity : bytes;
-    const size_t wanted = doubled > bytes ? doubled : bytes, page = wanted < LARGE_PAGE ? SMALL : LARGE_PAGE;
-    if (wanted > SIZE_MAX - page) {
-        return false;
-    }
-    const size_t capacity = (wanted + page - 1) / page * page;
-    char *voxels = aligned_alloc(page, capacity);
-    if (voxels == NULL) {
-        return false;
-    }
-#if defined(MADV_HUGEPAGE)
-    if (page == LARGE_PAGE) {
-        (void)madvise(voxels, capacity, MADV_HUGEPAGE);
-    }
-#endif
-    if (used > 0) {
-        memcpy(voxels, stack->voxels, used);
-    }
-    free(stack->voxels);
-    stack->voxels = voxels;
-    stack->capacity = capacity;
-    return true;
-}
 
 /* Room for as much as the file is large, which most of them need. Where there is none it is asked for piece
  * by piece. */
-static void expect(slc_label_stack *stack, const char *path)
+static void expect(slc_label_stack *stack, const char *path, uint32_t n_parts)
 {
     struct stat about;
     if (stack->volume.depth == 0 && stat(path, &about) == 0 && S_ISREG(about.st_mode) && about.st_size > 0) {
-        (void)grow(stack, 0, (size_t)about.st_size);
+        stack->memory.size = 0;
+        (void)slc_batch_reserve(&stack->memory, (size_t)about.st_size / (n_parts > 0 ? n_parts : 1), 0);
     }
 }
 
@@ -79,14 +44,15 @@ static bool take_slice(slc_label_stack *stack, const char *path, const slc_image
 {
     slc_volume *volume = &stack->volume;
     const size_t row = (size_t)volume->stride, slice = row * image->height, used = slice * volume->depth;
-    if (used > SIZE_MAX - slice || !grow(stack, used, used + slice)) {
+    stack->memory.size = used;
+    if (used > SIZE_MAX - slice || slc_batch_reserve(&stack->memory, used + slice, 0) != SLC_OK) {
         slc_cli_say("label", "%s: no memory for %zu slices of %zux%zu", path, volume->depth + 1, image->width,
                     image->height);
         return false;
     }
     for (size_t y = 0; y < image->height; y++) {
-        memcpy(stack->voxels + used + y * row, (const char *)image->pixels + (ptrdiff_t)y * image->stride,
-               row);
+        memcpy(stack->memory.bytes + used + y * row,
+               (const char *)image->pixels + (ptrdiff_t)y * image->stride, row);
     }
     return true;
 }
@@ -132,7 +98,7 @@ static bool read_file(slc_label_volume_job *job, const char *path, slc_label_sta
     slc_status status = slc_io_images_open(path, &config, &images, error);
     bool good = status == SLC_OK;
     if (good && take_it == NULL) {
-        expect(stack, path);
+        expect(stack, path, job->n_parts);
     }
     while (good && (status = slc_io_images_next(images, &image, error)) == SLC_OK) {
         if (stack->volume.depth == 0) {
@@ -178,6 +144,6 @@ bool slc_label_volume_read(slc_label_volume_job *job, const char *input, slc_lab
         good = read_file(job, files.inputs[i], stack, take_it, equal);
     }
     slc_label_files_clear(&files);
-    stack->volume.voxels = stack->voxels;
+    stack->volume.voxels = stack->memory.bytes;
     return good;
 }

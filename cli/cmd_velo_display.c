@@ -34,27 +34,6 @@ static slc_status copy_all(slc_velo_drawing *drawing, const slc_velo_job *job,
     return status;
 }
 
-/* The row of the batch that is to be drawn, or its number of events. */
-static uint32_t choose(const slc_velo_job *job, const slc_flow_velo_result *from, bool *final)
-{
-    const uint32_t n = from->found.hits.head.n_events;
-    const uint64_t first = job->totals.events;
-    const uint32_t *vertices = from->found.primaries.head.event_offset;
-    if (job->options->display != NULL) {
-        const uint64_t wanted = job->options->display_event;
-        *final = true;
-        return wanted >= first && wanted - first < n ? (uint32_t)(wanted - first) : n;
-    }
-    for (uint32_t e = 0; e < n; e++) {
-        if (vertices[e + 1] > vertices[e]) {
-            *final = true;
-            return e;
-        }
-    }
-    *final = false;
-    return job->drawing.filled ? n : 0;
-}
-
 bool slc_velo_drawing_take(slc_velo_job *job, const slc_flow_velo_result *from)
 {
     slc_velo_drawing *drawing = &job->drawing;
@@ -62,7 +41,9 @@ bool slc_velo_drawing_take(slc_velo_job *job, const slc_flow_velo_result *from)
     if (drawing->final) {
         return true;
     }
-    const uint32_t event = choose(job, from, &final);
+    const uint32_t event = slc_cli_display_choose(&from->found.primaries.head, job->options->display,
+                                                  job->options->display_event, job->totals.events,
+                                                  drawing->filled, &final);
     if (event >= from->found.hits.head.n_events) {
         return true;
     }

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # HDF5's archive beside its shared library, with what it needs: Debian's shared one loads curl, crypto, Kerberos and LDAP for files
-# in the cloud, which take more than half of the time in which a command begins. Empty where there is none that can be linked.
+# in the cloud, which take more than a third of the time in which a command begins. Empty where there is none that can be linked.
 include(CheckCSourceCompiles)
 
 function(sluice_find_hdf5_archive result)

@@ -12,7 +12,6 @@
 #include <sluice/report_hlt1.h>
 
 #include <inttypes.h>
-#include <locale.h>
 
 static double ratio(double part, double whole)
 {
@@ -202,10 +201,8 @@ slc_status slc_report_hlt1_html(const char *path, const slc_report_hlt1_summary 
         return status;
     }
     FILE *out = slc_io_text_stream(writer);
-    /* As in report_velo.c: SVG has decimal points, whatever the program's locale has. */
-    const locale_t plain = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
-    const locale_t before = plain != (locale_t)0 ? uselocale(plain) : (locale_t)0;
-    slc_report_page_begin(out, "Tracks through all detectors", summary->title);
+    const slc_report_numbers numbers = slc_report_page_begin(out, "Tracks through all detectors",
+                                                             summary->title);
     tiles(out, summary);
     (void)fputs("<p class=\"foot\">Settings: ", out);
     slc_html_text(out, summary->settings);
@@ -221,10 +218,6 @@ slc_status slc_report_hlt1_html(const char *path, const slc_report_hlt1_summary 
     }
     slc_report_times(out, summary->stages, summary->n_stages, summary->events);
     slc_report_faults(out, &summary->faults);
-    slc_report_page_end(out, summary->command);
-    if (plain != (locale_t)0) {
-        (void)uselocale(before);
-        freelocale(plain);
-    }
+    slc_report_page_end(out, summary->command, numbers);
     return slc_io_finish(writer, error);
 }

@@ -83,8 +83,10 @@ static double ratio(double part, double whole)
 
 /* ---- the page -------------------------------------------------------------------------------- */
 
-void slc_report_page_begin(FILE *out, const char *heading, const char *title)
+slc_report_numbers slc_report_page_begin(FILE *out, const char *heading, const char *title)
 {
+    slc_report_numbers numbers = {.plain = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0)};
+    numbers.before = numbers.plain != (locale_t)0 ? uselocale(numbers.plain) : (locale_t)0;
     (void)fputs("<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"/>\n"
                 "<meta name=\"viewport\" content=\"width=device-width,initial-scale=1\"/>\n<title>Sluice: ",
                 out);
@@ -94,15 +96,20 @@ void slc_report_page_begin(FILE *out, const char *heading, const char *title)
     (void)fputs("<p class=\"sub\">", out);
     slc_html_text(out, title);
     (void)fputs("</p>\n", out);
+    return numbers;
 }
 
-void slc_report_page_end(FILE *out, const char *command)
+void slc_report_page_end(FILE *out, const char *command, slc_report_numbers numbers)
 {
     (void)fputs("<p class=\"foot\">Made by <code>", out);
     slc_html_text(out, command);
     (void)fprintf(out, "</code><br/>sluice %s, ", slc_version());
     slc_html_text(out, slc_compiler());
     (void)fputs("</p>\n</main></body></html>\n", out);
+    if (numbers.plain != (locale_t)0) {
+        (void)uselocale(numbers.before);
+        freelocale(numbers.plain);
+    }
 }
 
 /* ---- numbers --------------------------------------------------------------------------------- */

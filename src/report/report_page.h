@@ -8,11 +8,16 @@
 
 #include <sluice/report_velo.h>
 
+#include <locale.h>
 #include <stdio.h>
 
-/* The page up to its title, and its end with who made it. */
-void slc_report_page_begin(FILE *out, const char *heading, const char *title);
-void slc_report_page_end(FILE *out, const char *command);
+/* The page up to its title, and its end with who made it. Between both numbers have decimal points, whatever
+ * the program's locale has, as no reader understands other SVG. */
+typedef struct slc_report_numbers {
+    locale_t plain, before;
+} slc_report_numbers;
+slc_report_numbers slc_report_page_begin(FILE *out, const char *heading, const char *title);
+void slc_report_page_end(FILE *out, const char *command, slc_report_numbers numbers);
 
 /* 12345678 as 12 345 678, with narrow spaces that do not break. */
 void slc_report_grouped(FILE *out, uint64_t value);

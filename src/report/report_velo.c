@@ -12,7 +12,6 @@
 #include <sluice/report_velo.h>
 
 #include <inttypes.h>
-#include <locale.h>
 
 static double ratio(double part, double whole)
 {
@@ -147,10 +146,7 @@ slc_status slc_report_velo_html(const char *path, const slc_report_velo_summary 
         return status;
     }
     FILE *out = slc_io_text_stream(writer);
-    /* A program that uses a locale with decimal commas would otherwise get SVG that no reader understands. */
-    const locale_t plain = newlocale(LC_NUMERIC_MASK, "C", (locale_t)0);
-    const locale_t before = plain != (locale_t)0 ? uselocale(plain) : (locale_t)0;
-    slc_report_page_begin(out, "VELO reconstruction", summary->title);
+    const slc_report_numbers numbers = slc_report_page_begin(out, "VELO reconstruction", summary->title);
     tiles(out, summary, check);
     if (summary->configuration != NULL) {
         (void)fputs("<p class=\"foot\">Track search: ", out);
@@ -180,10 +176,6 @@ slc_status slc_report_velo_html(const char *path, const slc_report_velo_summary 
     slc_report_velo_spectra(out, check);
     slc_report_times(out, summary->stages, summary->n_stages, summary->staged_events);
     slc_report_faults(out, &summary->faults);
-    slc_report_page_end(out, summary->command);
-    if (plain != (locale_t)0) {
-        (void)uselocale(before);
-        freelocale(plain);
-    }
+    slc_report_page_end(out, summary->command, numbers);
     return slc_io_finish(writer, error);
 }

@@ -129,6 +129,8 @@ want 0
 want_err <<'E'
 sluice cluster: tall.txt: nothing ends a frame: each is taken to have 8 lines, as many as columns; --size says others
 E
+run info tall.txt
+grep -q "nothing ends a frame: each is taken to have 8 lines" err || fail "'$last' said $(cat err)"
 head -n 8 tall.txt >square.txt
 run cluster square.txt -q -o c.csv
 want_silent
