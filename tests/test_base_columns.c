@@ -37,6 +37,46 @@ static void test_schema_tells_types(void **state)
     }
 }
 
+static void test_tight_columns_in_the_same_memory(void **state)
+{
+    (void)state;
+    sample s = {0};
+    slc_columns_tighten(&sample_schema, &s, 3); /* there is no memory: nothing happens */
+    assert_null(s.head.block);
+    assert_int_equal(slc_columns_reserve(&sample_schema, &s, 1000000, 2), SLC_OK);
+    const void *block = s.head.block;
+    add_row(&s, 0);
+    slc_columns_end_event(&s);
+    slc_columns_tighten(&sample_schema, &s, 3);
+    assert_ptr_equal(s.head.block, block);
+    assert_int_equal(s.head.capacity, 3);
+    assert_int_equal(s.head.event_capacity, 2);
+    assert_int_equal(s.head.size, 0);
+    assert_int_equal(s.head.n_events, 0);
+    for (size_t i = 0; i < 3; i++) {
+        add_row(&s, i);
+    }
+    slc_columns_end_event(&s);
+    const char *why = "";
+    assert_true(slc_columns_check(&sample_schema, &s, &why));
+    for (size_t c = 0; c < sample_schema.n_columns; c++) {
+        const char *at = slc_column_data(&s, &sample_schema.columns[c]);
+        assert_in_range((size_t)(at - (const char *)block), 1, 4096);
+        assert_int_equal((uintptr_t)at % SLC_COLUMN_ALIGN, 0);
+    }
+    slc_columns_tighten(&sample_schema, &s, 2000000); /* more than there is memory for */
+    assert_int_equal(s.head.capacity, 3);
+    assert_int_equal(slc_columns_reserve(&sample_schema, &s, 1000000, 2), SLC_OK);
+    assert_ptr_equal(s.head.block, block);
+    for (size_t i = 0; i < 1000000; i++) {
+        add_row(&s, i);
+    }
+    slc_columns_end_event(&s);
+    assert_true(slc_columns_check(&sample_schema, &s, &why));
+    assert_row(&s, 999999, 999999);
+    slc_columns_clear(&sample_schema, &s);
+}
+
 static void test_growth_keeps_contents(void **state)
 {
     (void)state;
@@ -271,6 +311,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_schema_tells_types),
+        cmocka_unit_test(test_tight_columns_in_the_same_memory),
         cmocka_unit_test(test_growth_keeps_contents),
         cmocka_unit_test(test_layout),
         cmocka_unit_test(test_room_is_not_touched),

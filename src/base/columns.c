@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 static const struct {
     const char *name;
@@ -68,22 +69,39 @@ enum { MAPPED = 1 << 20 };
  * little would be used. */
 enum { LARGE_COLUMN = 1 << 18 };
 
+/* What rows come first in is a large page too. */
+enum { LARGE_PAGE = 1 << 21 };
+
+/* Memory of the system that begins with a large page; NULL without memory. */
+static void *map_large(size_t bytes)
+{
+    char *all = mmap(NULL, bytes + LARGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (all == MAP_FAILED) {
+        return NULL;
+    }
+    const size_t before = (LARGE_PAGE - (uintptr_t)all % LARGE_PAGE) % LARGE_PAGE;
+    const size_t page = (size_t)sysconf(_SC_PAGESIZE), kept = (before + bytes + page - 1) / page * page;
+    if (before > 0) {
+        (void)munmap(all, before);
+    }
+    (void)munmap(all + kept, bytes + LARGE_PAGE - kept);
+#if defined(MADV_HUGEPAGE)
+    (void)madvise(all + before, bytes, MADV_HUGEPAGE);
+#endif
+    return all + before;
+}
+
 /* Of zeros; NULL without memory. */
 static void *new_block(size_t bytes, size_t columns)
 {
     if (bytes < MAPPED) {
         return calloc(1, bytes);
     }
-    void *block = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    if (block == MAP_FAILED) {
-        return NULL;
-    }
-#if defined(MADV_HUGEPAGE)
     if (bytes / LARGE_COLUMN > columns) {
-        (void)madvise(block, bytes, MADV_HUGEPAGE);
+        return map_large(bytes);
     }
-#endif
-    return block;
+    void *block = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    return block != MAP_FAILED ? block : NULL;
 }
 
 static void free_block(void *block, size_t bytes)
@@ -93,6 +111,32 @@ static void free_block(void *block, size_t bytes)
     } else {
         (void)munmap(block, bytes);
     }
+}
+
+/* Columns of so many rows begin in this block then; the offsets that there were, and `rows` rows, are copied. */
+static void lay_out(const slc_schema *schema, void *collection, char *block, size_t capacity,
+                    uint32_t event_capacity, size_t rows)
+{
+    slc_columns *head = collection;
+    char *begin = block + (SLC_COLUMN_ALIGN - (uintptr_t)block % SLC_COLUMN_ALIGN) % SLC_COLUMN_ALIGN;
+    uint32_t *offsets = (uint32_t *)(void *)begin;
+    if (head->event_offset != NULL && head->event_offset != offsets) {
+        memcpy(offsets, head->event_offset, ((size_t)head->n_events + 1) * sizeof *offsets);
+    }
+    char *at = begin + padded(((size_t)event_capacity + 1) * sizeof(uint32_t));
+    for (size_t i = 0; i < schema->n_columns; i++) {
+        const slc_column *column = &schema->columns[i];
+        const size_t width = slc_type_size(column->type);
+        void **pointer = slc_column_pointer(collection, column);
+        if (rows > 0) {
+            memcpy(at, *pointer, rows * width);
+        }
+        *pointer = at;
+        at += padded(capacity * width);
+    }
+    head->event_offset = offsets;
+    head->capacity = capacity;
+    head->event_capacity = event_capacity;
 }
 
 slc_status slc_columns_reserve(const slc_schema *schema, void *collection, size_t rows, uint32_t events)
@@ -111,34 +155,30 @@ slc_status slc_columns_reserve(const slc_schema *schema, void *collection, size_
         capacity = half_more;
     }
     const uint32_t event_capacity = events > head->event_capacity ? events : head->event_capacity;
+    if (head->size == 0 && head->n_events == 0 && head->block != NULL &&
+        slc_columns_bound(schema, capacity, event_capacity) <= head->block_size) { /* tightened before */
+        lay_out(schema, collection, head->block, capacity, event_capacity, 0);
+        return SLC_OK;
+    }
     const size_t bytes = slc_columns_bound(schema, capacity, event_capacity);
     char *block = new_block(bytes, schema->n_columns);
     if (block == NULL) {
         return SLC_ERR_MEMORY;
     }
-    char *begin = block + (SLC_COLUMN_ALIGN - (uintptr_t)block % SLC_COLUMN_ALIGN) % SLC_COLUMN_ALIGN;
-    uint32_t *offsets = (uint32_t *)(void *)begin;
-    if (head->event_offset != NULL) {
-        memcpy(offsets, head->event_offset, ((size_t)head->n_events + 1) * sizeof *offsets);
-    }
-    char *at = begin + padded(((size_t)event_capacity + 1) * sizeof(uint32_t));
-    for (size_t i = 0; i < schema->n_columns; i++) {
-        const slc_column *column = &schema->columns[i];
-        const size_t width = slc_type_size(column->type);
-        void **pointer = slc_column_pointer(collection, column);
-        if (head->size > 0) {
-            memcpy(at, *pointer, head->size * width);
-        }
-        *pointer = at;
-        at += padded(capacity * width);
-    }
+    lay_out(schema, collection, block, capacity, event_capacity, head->size);
     free_block(head->block, head->block_size);
     head->block = block;
     head->block_size = bytes;
-    head->event_offset = offsets;
-    head->capacity = capacity;
-    head->event_capacity = event_capacity;
     return SLC_OK;
+}
+
+void slc_columns_tighten(const slc_schema *schema, void *collection, size_t rows)
+{
+    slc_columns *head = collection;
+    slc_columns_reset(collection);
+    if (head->block != NULL && slc_columns_bound(schema, rows, head->event_capacity) <= head->block_size) {
+        lay_out(schema, collection, head->block, rows, head->event_capacity, 0);
+    }
 }
 
 void slc_columns_reset(void *collection)

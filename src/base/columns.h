@@ -49,6 +49,11 @@ size_t slc_columns_bound(const slc_schema *schema, size_t rows, uint32_t events)
  * wrong. */
 bool slc_columns_check(const slc_schema *schema, const void *collection, const char **why);
 
+/* Forgets rows and events, of which fewer will come than there is room for: where the memory is enough, columns of
+ * just `rows` rows lie close after each other in it, and pages that hold none are not touched. capacity is `rows`
+ * then; slc_columns_reserve makes more of the same memory. */
+void slc_columns_tighten(const slc_schema *schema, void *collection, size_t rows);
+
 /* A window on n_events events from first_event on, without a copy: `view` is a collection of the same type
  * whose columns begin at the window's first row. event_offset: n_events + 1 entries of the caller's, filled
  * with the window's own offsets, which begin at 0. The view is to be read only, and is void as soon as the

@@ -92,7 +92,7 @@ static bool are_files(const slc_flow_config *config, bool *small)
 bool slc_flow_is_due(const slc_flow *f)
 {
     return f->head != NULL && f->head->state == SLC_FLOW_DONE &&
-           (!f->by_workers || f->at_end || 2 * f->n_flying >= f->n_slots);
+           (!f->small || f->at_end || 2 * f->n_flying >= f->n_slots);
 }
 
 void slc_flow_count_workers(slc_flow *f)
@@ -115,6 +115,7 @@ void slc_flow_count_workers(slc_flow *f)
         /* Every second one is the end of a file. Small ones are done sooner than the caller is awake. */
         f->n_slots = (small ? 16 : 4) * (f->n_workers + 1);
     }
+    f->small = f->by_workers && small;
     f->n_slots = f->n_slots < 2 && slc_flow_has_to_read_ahead(&f->config) ? 2 : f->n_slots;
     if (slots == 0 && chain->ordered && f->n_slots > 2 && slc_flow_works_itself(f)) {
         f->n_slots = 2; /* one is worked on while the next is read; else the caller takes one, too */

@@ -67,6 +67,7 @@ struct slc_flow {
     sigset_t mask; /* of the caller */
     bool begun, has_reader;
     bool by_workers; /* they read, too, and there is no reader */
+    bool small;      /* and all are small files */
     pthread_t reader;
 
     slc_run_part part;
@@ -102,7 +103,7 @@ slc_status slc_flow_take_config(const slc_flow_config *config, const slc_flow_ch
                                 slc_error *error);
 /* Sets how many threads, workers and slots there are. */
 void slc_flow_count_workers(slc_flow *f);
-/* Is the first item to be handed out now? Waking the caller costs about as much as a small item takes: where
+/* Is the first item to be handed out now? Waking the caller costs about as much as a small file takes: while
  * there is room for further ones, it sleeps on. Under the lock. */
 bool slc_flow_is_due(const slc_flow *f);
 /* One worker is the caller's thread. */

@@ -363,6 +363,11 @@ static slc_status track_and_fit(slc_velo_chain *chain, slc_velo_result *result, 
     const bool on_device = chain->device != NULL;
     slc_status status = find_tracks(chain, result, banks, error);
     time = take_time(result, SLC_VELO_STAGE_TRACK, time);
+    if (status == SLC_OK && !on_device) {
+        /* The bound on tracks is seven times what comes. */
+        slc_columns_tighten(&slc_velo_states_schema, &result->beam, result->tracks.head.size);
+        slc_columns_tighten(&slc_velo_states_schema, &result->end, result->tracks.head.size);
+    }
     if (status == SLC_OK) {
         status = on_device ? slc_velo_device_fit(chain, result)
                            : slc_velo_fit_run(&chain->config.fit, &result->hits, &result->tracks,
