@@ -113,7 +113,8 @@ static void free_block(void *block, size_t bytes)
     }
 }
 
-/* Columns of so many rows begin in this block then; the offsets that there were, and `rows` rows, are copied. */
+/* Columns of so many rows begin in this block then; the offsets that there were, and `rows` rows, are copied.
+ */
 static void lay_out(const slc_schema *schema, void *collection, char *block, size_t capacity,
                     uint32_t event_capacity, size_t rows)
 {

@@ -49,9 +49,9 @@ size_t slc_columns_bound(const slc_schema *schema, size_t rows, uint32_t events)
  * wrong. */
 bool slc_columns_check(const slc_schema *schema, const void *collection, const char **why);
 
-/* Forgets rows and events, of which fewer will come than there is room for: where the memory is enough, columns of
- * just `rows` rows lie close after each other in it, and pages that hold none are not touched. capacity is `rows`
- * then; slc_columns_reserve makes more of the same memory. */
+/* Forgets rows and events, of which fewer will come than there is room for: where the memory is enough,
+ * columns of just `rows` rows lie close after each other in it, and pages that hold none are not touched.
+ * capacity is `rows` then; slc_columns_reserve makes more of the same memory. */
 void slc_columns_tighten(const slc_schema *schema, void *collection, size_t rows);
 
 /* A window on n_events events from first_event on, without a copy: `view` is a collection of the same type
