@@ -39,7 +39,7 @@ SLC_API slc_status slc_io_pixels_layout_read(const char *text, slc_io_pixels_lay
 typedef struct slc_io_pixels_tables slc_io_pixels_tables;
 typedef struct slc_io_pixels_table_files { /* NULL: none */
     const char *mask;
-    const char *calibration; /* a file, a folder with four, or four with commas between */
+    const char *calibration; /* a file, a folder with four or with one for each chip, or four with commas */
     bool finds_hot;          /* hits are counted, for slc_io_pixels_tables_write_mask */
     /* Taken off times: c / (ToT - d) ns of "c=48.5,d=3", or of a file with a ToT and ns a line. SLC_ERR_USAGE
      * for files without times, charges or a known tick. */

@@ -281,7 +281,7 @@ def open_clusters(
     of those whose pixels are read; ``within_chip``: no cluster reaches from one chip to another.
 
     ``mask``: a file with x and y of a pixel in each line; these are left out and counted. ``calibration``: a, b, c and t of each pixel: a
-    folder with caliba.txt, calibb.txt, calibc.txt and calibt.txt, one file, or four. Charges are then energies in eV, as is ``mass``;
+    folder with caliba.txt, calibb.txt, calibc.txt and calibt.txt, one with chip0, chip1 ... for each chip, one file, or four. Charges are then energies in eV, as is ``mass``;
     a batch has ``energies`` beside the clusters, with ``energy_kev``. Pixels without a calibration have none and are counted.
 
     ``timewalk``: "c=48.5,d=3" takes 48.5 / (ToT - 3) ns off the time of each pixel, a file what its lines of ToT and ns say; pixels for

@@ -119,6 +119,34 @@ import csv
 print(sorted(r['energy_kev'] for r in csv.DictReader(open('out3.csv'))) == sorted(r['energy_kev'] for r in csv.DictReader(open('turned.csv'))))")" = True ] ||
     fail 'a calibration is not of the chips as they are in the file'
 
+# The same of each chip by itself, in a folder: a list, and four matrices; the third has none.
+mkdir -p chips/chip1
+awk '$1 < 256' list3.txt >chips/chip0.txt
+python3 - <<'P'
+rows = [line.split() for line in open("list3.txt") if int(line.split()[0]) >= 256]
+of = {(int(r[0]) - 256, int(r[1])): r[2:] for r in rows}
+for i, letter in enumerate("abct"):
+    with open(f"chips/chip1/calib{letter}.txt", "w") as out:
+        for y in range(256):
+            print(*(of.get((x, y), "0000")[i] for x in range(256)), file=out)
+P
+run cluster run.tpx3 -q --calibration chips -o chips.csv
+want 0
+cmp -s out3.csv chips.csv || fail 'calibrations of chips give other energies than one list of all'
+compared=$((compared + 3000))
+not_chips() { # MESSAGE
+    run cluster run.tpx3 -q --calibration chips -o never.csv
+    want 1
+    [ "$(cat err)" = "sluice cluster: $1" ] || fail "'$last' said: $(cat err)"
+    want_no_file never.csv
+}
+echo '256 3 2 3 4 1' >chips/chip2.txt
+not_chips 'chips/chip2.txt: calibrates a pixel at x 256, y 3, where a chip has 256 x 256'
+echo '255 3 0 3 4 1' >chips/chip2.txt
+not_chips 'chips/chip2.txt: no pixel has a calibration with a > 0 and c >= 0'
+mv chips/chip2.txt chips/chip1.txt
+not_chips 'chips/chip1.txt: chip 1 has more than one calibration'
+
 # Tables that are wrong, one line each, and no output.
 refused() { # WHAT MESSAGE
     printf '%s' "$3" >bad.txt

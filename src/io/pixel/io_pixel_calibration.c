@@ -257,12 +257,13 @@ static slc_status put_matrices(const double *const of[4], size_t height, size_t 
 }
 
 /* After reading with `status`: a calibration that has none is a wrong file. */
-static slc_status settle(const slc_io_pixels_tables *tables, slc_status status, const char *name,
-                         slc_error *error)
+static slc_status settle(slc_io_pixels_tables *tables, slc_status status, const char *name, slc_error *error)
 {
-    return status == SLC_OK && tables->n_calibrated == 0
-               ? slc_fail(error, SLC_ERR_FORMAT, "%s: no pixel has a calibration with a > 0 and c >= 0", name)
-               : status;
+    if (status == SLC_OK && tables->n_calibrated == tables->n_settled) {
+        return slc_fail(error, SLC_ERR_FORMAT, "%s: no pixel has a calibration with a > 0 and c >= 0", name);
+    }
+    tables->n_settled = tables->n_calibrated;
+    return status;
 }
 
 slc_status slc_io_pixels_calibration_parse(const char *text, size_t size, const char *name,
@@ -349,7 +350,7 @@ static slc_status read_folder(const char *path, slc_io_pixels_tables *tables, sl
     return slc_fail(
         error, SLC_ERR_IO,
         "%s: a folder without caliba.txt, calibb.txt, calibc.txt and calibt.txt (or _Calib_a.txt, "
-        "caliba.npy …)",
+        "caliba.npy …), or chip0, chip1 … of chips",
         path);
 }
 
@@ -378,16 +379,8 @@ static slc_status read_named(const char *names, slc_io_pixels_tables *tables, sl
     return status;
 }
 
-slc_status slc_io_pixels_calibration_read(const char *path, slc_io_pixels_tables *tables, slc_error *error)
+static slc_status read_file(const char *path, slc_io_pixels_tables *tables, slc_error *error)
 {
-    struct stat about;
-    const bool there = stat(path, &about) == 0;
-    if (there && S_ISDIR(about.st_mode)) {
-        return read_folder(path, tables, error);
-    }
-    if (!there && strchr(path, ',') != NULL) {
-        return read_named(path, tables, error);
-    }
     void *bytes = NULL;
     size_t size = 0;
     slc_status status = slc_io_read_file(path, MOST_BYTES, &bytes, &size, error);
@@ -396,4 +389,50 @@ slc_status slc_io_pixels_calibration_read(const char *path, slc_io_pixels_tables
     }
     free(bytes);
     return status;
+}
+
+/* Of each chip what the folder has of it: a folder chipK, or a file chipK.npy or chipK.txt. */
+static slc_status read_chips(const char *path, slc_io_pixels_tables *tables, uint32_t *n_chips,
+                             slc_error *error)
+{
+    static const char *const ends[] = {"", ".npy", ".txt"};
+    slc_status status = SLC_OK;
+    *n_chips = 0;
+    for (uint32_t chip = 0; chip < SLC_PIXEL_TILES && status == SLC_OK; chip++) {
+        bool found = false;
+        for (size_t i = 0; i < sizeof ends / sizeof *ends && status == SLC_OK; i++) {
+            char name[4096];
+            struct stat about;
+            const int n = snprintf(name, sizeof name, "%s/chip%u%s", path, chip, ends[i]);
+            if (n < 0 || (size_t)n >= sizeof name || stat(name, &about) != 0) {
+                continue;
+            }
+            if (found) {
+                return slc_fail(error, SLC_ERR_FORMAT, "%s: chip %u has more than one calibration", name,
+                                chip);
+            }
+            found = true;
+            tables->of_chip = name;
+            tables->chip = chip;
+            status = S_ISDIR(about.st_mode) ? read_folder(name, tables, error)
+                                            : read_file(name, tables, error);
+            tables->of_chip = NULL;
+            tables->chip = 0;
+        }
+        *n_chips += found;
+    }
+    return status;
+}
+
+slc_status slc_io_pixels_calibration_read(const char *path, slc_io_pixels_tables *tables, slc_error *error)
+{
+    struct stat about;
+    const bool there = stat(path, &about) == 0;
+    if (there && S_ISDIR(about.st_mode)) {
+        uint32_t n_chips;
+        const slc_status status = read_chips(path, tables, &n_chips, error);
+        return n_chips > 0 || status != SLC_OK ? status : read_folder(path, tables, error);
+    }
+    return !there && strchr(path, ',') != NULL ? read_named(path, tables, error)
+                                               : read_file(path, tables, error);
 }

@@ -77,10 +77,17 @@ slc_status slc_io_pixels_mask_put(slc_io_pixels_tables *tables, uint32_t x, uint
     return SLC_OK;
 }
 
-/* The pixel's, of a tile that there is from now on; NULL without room for it. */
+/* The pixel's, of a tile that there is from now on; NULL without room for it, or if the chip has no such. */
 static slc_pixel_calibration *need_place(slc_io_pixels_tables *tables, uint32_t x, uint32_t y,
                                          slc_status *status, slc_error *error)
 {
+    if (tables->of_chip != NULL && (x >= SLC_PIXEL_TILE || y >= SLC_PIXEL_TILE)) {
+        *status = slc_fail(error, SLC_ERR_FORMAT,
+                           "%s: calibrates a pixel at x %u, y %u, where a chip has %d x %d", tables->of_chip,
+                           x, y, SLC_PIXEL_TILE, SLC_PIXEL_TILE);
+        return NULL;
+    }
+    x += SLC_PIXEL_TILE * tables->chip;
     slc_pixel_calibration **tile = &tables->calibration[slc_pixel_tile_of(x, y)];
     if (*tile == NULL && tables->n_calibration_tiles == SLC_PIXEL_TILES) {
         *status = slc_fail(error, SLC_ERR_FORMAT, "calibrations of more than %d chips of %d x %d",

@@ -41,6 +41,9 @@ struct slc_io_pixels_tables {
     bool calibrates, finds_hot, has_phases;
     slc_pixel_timewalk timewalk;
     uint64_t n_masked, n_calibrated;
+    uint64_t n_settled;  /* of n_calibrated: of files that are read */
+    const char *of_chip; /* the file at hand, of that chip alone; NULL: of all */
+    uint32_t chip;
     uint32_t n_calibration_tiles, n_hit_tiles;
     uint8_t *mask[SLC_PIXEL_TILE_ALL]; /* of a tile: a bit a pixel */
     slc_pixel_calibration *calibration[SLC_PIXEL_TILE_ALL];
