@@ -15,22 +15,16 @@
 
 enum { MANY_THREADS = 32 }; /* that make labels of slices at once */
 
-static bool complain(const slc_label_volume_job *job)
+bool slc_label_volume_complain(const slc_label_volume_job *job)
 {
     slc_cli_say("label", "%s", job->label->error.text);
     return false;
 }
 
-/* Of the input at work. */
-static const char *path_of(const slc_label_volume_job *job)
-{
-    return job->label->inputs[job->input - 1];
-}
-
 /* ---- what is written --------------------------------------------------------------------------- */
 
 /* After so many components of the volume. */
-static bool write_rows(slc_label_volume_job *job, const slc_volume_components *found, uint32_t before)
+bool slc_label_volume_rows_add(slc_label_volume_job *job, const slc_volume_components *found, uint32_t before)
 {
     const slc_schema places = {"components", job->place_columns, job->n_places};
     if (slc_columns_reserve(&places, &job->rows, found->head.size, 1) != SLC_OK) {
@@ -47,53 +41,12 @@ static bool write_rows(slc_label_volume_job *job, const slc_volume_components *f
         job->foreground += volume;
         job->most = volume > job->most ? volume : job->most;
     }
-    return slc_label_volume_sizes(job, path_of(job), &rows) &&
-           (slc_label_stats_rows(job->label, &rows, job->input) == SLC_OK || complain(job));
-}
-
-/* Components that have ended are written, or counted alone; with `last` all have. */
-static bool write_closed(slc_label_volume_job *job, bool last)
-{
-    const size_t n = job->closed.head.size;
-    const bool wanted = job->label->stats != NULL;
-    if (job->n_closed + n > UINT32_MAX) {
-        slc_cli_say("label", "%s: more components than 32 bits can number", path_of(job));
-        return false;
-    }
-    if (wanted && (n > 0 || last)) {
-        if (last) {
-            slc_columns_end_event(&job->closed);
-        }
-        if (!write_rows(job, &job->closed, (uint32_t)job->n_closed)) {
-            return false;
-        }
-    }
-    job->n_closed += n;
-    slc_columns_reset(&job->closed);
-    return true;
-}
-
-static bool push_slice(slc_label_volume_job *job, const char *path, const slc_image *image)
-{
-    slc_label_job *label = job->label;
-    const slc_volume *volume = &job->stack.volume;
-    const slc_volume slice = {image->pixels, image->width, image->height, 1, image->stride, 0, image->type};
-    const double began = slc_clock_seconds();
-    slc_status status = volume->depth > 0 ? SLC_OK
-                                          : slc_volume_stream_open(&job->config, volume, &job->checksum,
-                                                                   &job->stream, &label->error);
-    status = status == SLC_OK ? slc_volume_stream_push(job->stream, &slice, &job->closed, &label->error)
-                              : status;
-    job->seconds += slc_clock_seconds() - began;
-    if (status != SLC_OK) {
-        slc_cli_say("label", "%s: slice %zu: %s", path, volume->depth + 1, label->error.text);
-        return false;
-    }
-    return write_closed(job, false);
+    return slc_label_volume_sizes(job, slc_label_volume_path(job), &rows) &&
+           (slc_label_stats_rows(job->label, &rows, job->input) == SLC_OK || slc_label_volume_complain(job));
 }
 
 /* What has a label as 255, in the place of the labels. */
-static slc_status write_mask_slice(const slc_label_volume_job *job, uint32_t *labels)
+slc_status slc_label_volume_mask_slice(const slc_label_volume_job *job, uint32_t *labels)
 {
     const slc_volume *v = &job->stack.volume;
     uint8_t *pixels = (uint8_t *)labels;
@@ -117,8 +70,8 @@ static bool write_labels(slc_label_volume_job *job, double *seconds)
     free(job->labels);
     job->labels = at_once > 0 && plane > 0 ? calloc(at_once, plane * sizeof *job->labels) : NULL;
     if (job->labels == NULL) {
-        slc_cli_say("label", "%s: no memory for the labels of %zu slices of %zux%zu voxels", path_of(job),
-                    at_once, v->width, v->height);
+        slc_cli_say("label", "%s: no memory for the labels of %zu slices of %zux%zu voxels",
+                    slc_label_volume_path(job), at_once, v->width, v->height);
         return false;
     }
     const slc_volume_labels out = {job->labels, row, row * (ptrdiff_t)v->height, NULL, 0};
@@ -134,17 +87,17 @@ static bool write_labels(slc_label_volume_job *job, double *seconds)
                 status = slc_io_image_writer_add(label->image_writer, &slice, &label->error);
             }
             if (status == SLC_OK && label->mask_writer != NULL) {
-                status = write_mask_slice(job, job->labels + k * plane);
+                status = slc_label_volume_mask_slice(job, job->labels + k * plane);
             }
         }
     }
-    return status == SLC_OK || complain(job);
+    return status == SLC_OK || slc_label_volume_complain(job);
 }
 
 /* ---- what is foreground ------------------------------------------------------------------------ */
 
 /* A threshold above all that so many bits can be is no mistake in principle, and most likely one. */
-static void tell_threshold(const slc_label_volume_job *job)
+void slc_label_volume_tell_threshold(const slc_label_volume_job *job)
 {
     const slc_label_job *label = job->label;
     const slc_image_type type = job->stack.volume.type;
@@ -152,8 +105,8 @@ static void tell_threshold(const slc_label_volume_job *job)
     const bool sown = label->mask_config.rule == SLC_IMAGE_RULE_HYSTERESIS;
     const double least = sown ? label->mask_config.high : label->config.threshold;
     if (bits > 0 && !label->setup.otsu && least >= (double)(1U << bits)) {
-        slc_cli_say("label", "%s: no voxel of %u bits is at or above the threshold of %g", path_of(job), bits,
-                    least);
+        slc_cli_say("label", "%s: no voxel of %u bits is at or above the threshold of %g",
+                    slc_label_volume_path(job), bits, least);
     }
 }
 
@@ -172,7 +125,7 @@ static bool choose_threshold(slc_label_volume_job *job)
     slc_error error;
     job->threshold = label->config.threshold;
     if (is_otsu(job) && slc_image_otsu(&all, &job->threshold, &error) != SLC_OK) {
-        slc_cli_say("label", "%s: %s", path_of(job), error.text);
+        slc_cli_say("label", "%s: %s", slc_label_volume_path(job), error.text);
         return false;
     }
     return true;
@@ -191,7 +144,7 @@ static bool make_mask(slc_label_volume_job *job, slc_volume *foreground)
     free(job->mask);
     job->mask = malloc(row * v->height * v->depth);
     if (job->mask == NULL) {
-        slc_cli_say("label", "%s: no memory for its foreground", path_of(job));
+        slc_cli_say("label", "%s: no memory for its foreground", slc_label_volume_path(job));
         return false;
     }
     const ptrdiff_t stride = (ptrdiff_t)row, slice_stride = stride * (ptrdiff_t)v->height;
@@ -201,7 +154,7 @@ static bool make_mask(slc_label_volume_job *job, slc_volume *foreground)
     if (slc_volume_mask_make(&job->config, &label->mask_config, v,
                              label->options->mask != NULL ? &job->within.volume : NULL, job->mask, stride,
                              slice_stride, &label->error) != SLC_OK) {
-        slc_cli_say("label", "%s: %s", path_of(job), label->error.text);
+        slc_cli_say("label", "%s: %s", slc_label_volume_path(job), label->error.text);
         return false;
     }
     return true;
@@ -209,7 +162,7 @@ static bool make_mask(slc_label_volume_job *job, slc_volume *foreground)
 
 /* ---- a volume ---------------------------------------------------------------------------------- */
 
-static void add_page(slc_label_volume_job *job, uint64_t components, uint64_t filtered, double seconds)
+void slc_label_volume_page(slc_label_volume_job *job, uint64_t components, uint64_t filtered, double seconds)
 {
     slc_label_job *label = job->label;
     const slc_volume *v = &job->stack.volume;
@@ -243,7 +196,7 @@ static void add_page(slc_label_volume_job *job, uint64_t components, uint64_t fi
     job->foreground = job->most = 0;
 }
 
-static void add_checksum(slc_label_volume_job *job, uint64_t checksum)
+void slc_label_volume_sum(slc_label_volume_job *job, uint64_t checksum)
 {
     job->label->checksum += job->checksum_factor * checksum;
     job->checksum_factor *= SLC_CHECKSUM_FACTOR;
@@ -255,37 +208,14 @@ bool slc_label_volume_take(slc_label_volume_job *job, const slc_volume_component
     slc_column columns[SLC_VOLUME_COLUMNS];
     const slc_schema own = slc_volume_components_schema(job->config.features, columns);
     if (job->label->stats != NULL) {
-        add_checksum(job, slc_columns_checksum(&own, found, 0, 0));
+        slc_label_volume_sum(job, slc_columns_checksum(&own, found, 0, 0));
     }
-    const bool good = job->label->stats == NULL || write_rows(job, found, 0);
-    add_page(job, n, filtered, seconds);
+    const bool good = job->label->stats == NULL || slc_label_volume_rows_add(job, found, 0);
+    slc_label_volume_page(job, n, filtered, seconds);
     return good;
 }
 
-static bool stream_volume(slc_label_volume_job *job)
-{
-    slc_label_job *label = job->label;
-    job->seconds = 0;
-    job->n_closed = 0;
-    job->threshold = label->config.threshold;
-    bool good = slc_label_volume_read(job, path_of(job), &job->stack, push_slice, job->config.equal);
-    if (good) {
-        const double began = slc_clock_seconds();
-        tell_threshold(job);
-        good = slc_volume_stream_finish(job->stream, &job->closed, &label->error) == SLC_OK || complain(job);
-        job->seconds += slc_clock_seconds() - began;
-    }
-    good = good && write_closed(job, true);
-    if (good) {
-        add_page(job, job->n_closed, slc_volume_stream_filtered(job->stream), job->seconds);
-        add_checksum(job, job->checksum);
-    }
-    slc_volume_stream_close(job->stream);
-    job->stream = NULL;
-    return good;
-}
-
-static bool check_intensity(const slc_label_volume_job *job)
+bool slc_label_volume_intensity(const slc_label_volume_job *job)
 {
     const slc_volume *v = &job->stack.volume, *grey = &job->grey.volume;
     const char *path = job->label->options->intensity;
@@ -293,7 +223,7 @@ static bool check_intensity(const slc_label_volume_job *job)
                       (grey->width == v->width && grey->height == v->height && grey->depth == v->depth);
     if (!good) {
         slc_cli_say("label", "%s: %zux%zux%zu voxels, and %s has %zux%zux%zu", path, grey->width,
-                    grey->height, grey->depth, path_of(job), v->width, v->height, v->depth);
+                    grey->height, grey->depth, slc_label_volume_path(job), v->width, v->height, v->depth);
     }
     return good;
 }
@@ -304,11 +234,11 @@ static bool do_volume(slc_label_volume_job *job)
     slc_volume foreground;
     slc_volume_components found = {.volume = NULL};
     slc_volume_labels out = {.labels = NULL, .components = label->stats != NULL ? &found : NULL};
-    if (!slc_label_volume_read(job, path_of(job), &job->stack, NULL, job->config.equal) ||
-        !check_intensity(job)) {
+    if (!slc_label_volume_read(job, slc_label_volume_path(job), &job->stack, job->config.equal) ||
+        !slc_label_volume_intensity(job)) {
         return false;
     }
-    tell_threshold(job);
+    slc_label_volume_tell_threshold(job);
     const double began = slc_clock_seconds();
     if (!choose_threshold(job) || !make_mask(job, &foreground)) {
         return false;
@@ -320,114 +250,18 @@ static bool do_volume(slc_label_volume_job *job)
     const slc_schema own = slc_volume_components_schema(job->config.features, columns);
     bool good = status == SLC_OK;
     if (!good) {
-        slc_cli_say("label", "%s: %s", path_of(job), label->error.text);
+        slc_cli_say("label", "%s: %s", slc_label_volume_path(job), label->error.text);
     }
     const slc_image all = {job->stack.volume.voxels, job->stack.volume.width,
                            job->stack.volume.height * job->stack.volume.depth, job->stack.volume.stride,
                            job->stack.volume.type};
     if (good && out.n_labels == 0 && !job->config.equal && slc_label_is_missed(label->options, &all)) {
-        slc_cli_say("label", "%s: %s", path_of(job), SLC_LABEL_MISSED);
+        slc_cli_say("label", "%s: %s", slc_label_volume_path(job), SLC_LABEL_MISSED);
     }
     const bool drawn = label->image_writer != NULL || label->mask_writer != NULL;
     good = good && (!drawn || write_labels(job, &seconds));
     good = good &&
            slc_label_volume_take(job, &found, out.n_labels, slc_volume_filtered(job->labeller), seconds);
-    slc_columns_clear(&own, &found);
-    return good;
-}
-
-/* ---- label volumes ----------------------------------------------------------------------------- */
-
-static int compare(const void *a, const void *b)
-{
-    const uint32_t one = *(const uint32_t *)a, other = *(const uint32_t *)b;
-    return (one > other) - (one < other);
-}
-
-/* A row of labels as 32 bits, of which those that are not in `kept`, rising, become 0. Mostly a voxel has the
- * label of the one before it. */
-static void take_labels(const void *row, slc_image_type type, size_t width, const slc_volume_components *kept,
-                        uint32_t *to)
-{
-    uint32_t last = 0, becomes = 0;
-    for (size_t x = 0; x < width; x++) {
-        const uint32_t label = type == SLC_IMAGE_U8    ? ((const uint8_t *)row)[x]
-                               : type == SLC_IMAGE_U16 ? ((const uint16_t *)row)[x]
-                               : type == SLC_IMAGE_U32 ? ((const uint32_t *)row)[x]
-                               : type == SLC_IMAGE_U64 ? (uint32_t)((const uint64_t *)row)[x]
-                                                       : ((const uint8_t *)row)[x / 8] >> x % 8 & 1U;
-        if (label != last) {
-            const bool is = label != 0 && kept->head.size > 0 &&
-                            bsearch(&label, kept->label, kept->head.size, sizeof label, compare) != NULL;
-            becomes = is ? label : 0;
-            last = label;
-        }
-        to[x] = becomes;
-    }
-}
-
-/* The labels that are kept, slice by slice. */
-static bool write_kept(slc_label_volume_job *job, const slc_volume_components *kept)
-{
-    const slc_volume *v = &job->stack.volume;
-    slc_label_job *label = job->label;
-    const ptrdiff_t row = (ptrdiff_t)(v->width * sizeof *job->labels);
-    slc_status status = SLC_OK;
-    free(job->labels);
-    job->labels = calloc(v->width * v->height, sizeof *job->labels);
-    if (job->labels == NULL) {
-        slc_cli_say("label", "%s: no memory for the labels of a slice", path_of(job));
-        return false;
-    }
-    for (size_t z = 0; z < v->depth && status == SLC_OK; z++) {
-        for (size_t y = 0; y < v->height; y++) {
-            const char *from = (const char *)v->voxels + (ptrdiff_t)z * v->slice_stride +
-                               (ptrdiff_t)y * v->stride;
-            take_labels(from, v->type, v->width, kept, job->labels + y * v->width);
-        }
-        const slc_image slice = {job->labels, v->width, v->height, row, SLC_IMAGE_U32};
-        if (label->image_writer != NULL) {
-            status = slc_io_image_writer_add(label->image_writer, &slice, &label->error);
-        }
-        if (status == SLC_OK && label->mask_writer != NULL) {
-            status = write_mask_slice(job, job->labels);
-        }
-    }
-    return status == SLC_OK || complain(job);
-}
-
-static bool measure_volume(slc_label_volume_job *job)
-{
-    slc_label_job *label = job->label;
-    slc_volume_components found = {.volume = NULL};
-    slc_column columns[SLC_VOLUME_COLUMNS];
-    slc_volume_measure_config config;
-    uint32_t filtered = 0;
-    slc_volume_measure_config_default(&config);
-    config.features = job->config.features | SLC_VOLUME_LABEL;
-    config.filter = job->config.filter;
-    config.largest = job->config.largest;
-    if (!slc_label_volume_read(job, path_of(job), &job->stack, NULL, true) || !check_intensity(job)) {
-        return false;
-    }
-    const slc_volume *grey = label->options->intensity != NULL ? &job->grey.volume : NULL;
-    const double began = slc_clock_seconds();
-    const slc_status status = slc_volume_measure(&config, &job->stack.volume, grey, &found, &filtered,
-                                                 &label->error);
-    const double seconds = slc_clock_seconds() - began;
-    const bool drawn = label->image_writer != NULL || label->mask_writer != NULL;
-    const slc_schema own = slc_volume_components_schema(config.features, columns);
-    bool good = status == SLC_OK;
-    if (!good) {
-        slc_cli_say("label", "%s: %s", path_of(job), label->error.text);
-    }
-    good = good && (!drawn || write_kept(job, &found));
-    if (good && label->stats != NULL) {
-        add_checksum(job, slc_columns_checksum(&own, &found, 0, 0));
-        good = write_rows(job, &found, 0);
-    }
-    job->threshold = (double)NAN;
-    add_page(job, found.head.size, filtered, seconds);
     slc_columns_clear(&own, &found);
     return good;
 }
@@ -522,12 +356,13 @@ bool slc_label_volume_print(const slc_label_volume_job *job)
 
 /* ---- the run ----------------------------------------------------------------------------------- */
 
-/* Volumes beside the one that is labelled. */
+/* Volumes beside the one that is labelled, but such as come slice by slice with it. */
 static bool read_others(slc_label_volume_job *job)
 {
     const char *mask = job->label->options->mask, *grey = job->label->options->intensity;
-    return (mask == NULL || slc_label_volume_read(job, mask, &job->within, NULL, false)) &&
-           (grey == NULL || slc_label_volume_read(job, grey, &job->grey, NULL, false));
+    return (mask == NULL || slc_label_volume_read(job, mask, &job->within, false)) &&
+           (grey == NULL || job->label->options->stream ||
+            slc_label_volume_read(job, grey, &job->grey, false));
 }
 
 static int run(slc_label_volume_job *job)
@@ -544,8 +379,8 @@ static int run(slc_label_volume_job *job)
     }
     for (int i = 0; i < label->n_inputs && good; i++) {
         job->input = (uint32_t)i + 1;
-        good = (label->options->labels   ? measure_volume(job)
-                : label->options->stream ? stream_volume(job)
+        good = (label->options->labels   ? slc_label_volume_measure(job)
+                : label->options->stream ? slc_label_volume_stream(job)
                                          : do_volume(job)) &&
                !slc_cli_interrupted();
     }

@@ -6,6 +6,7 @@
 #define SLUICE_CMD_LABEL_VOLUME_H
 
 #include "cmd_label.h"
+#include "cmd_label_files.h"
 
 enum { SLC_LABEL_VOLUME_PHYSICAL = 7 }; /* a volume and lengths */
 /* The components as they are written: the library's columns after three that say where a row is from. */
@@ -54,17 +55,58 @@ void slc_label_volume_end(slc_label_volume_job *job);
 bool slc_label_volume_take(slc_label_volume_job *job, const slc_volume_components *found, uint32_t n,
                            uint32_t filtered, double seconds);
 bool slc_label_volume_print(const slc_label_volume_job *job);
+
+/* What the kinds of volumes have in common, each false after a complaint: a row for each component, of which
+ * there were so many before; and, if a volume has other sides than its --intensity, what these are. */
+bool slc_label_volume_rows_add(slc_label_volume_job *job, const slc_volume_components *found,
+                               uint32_t before);
+bool slc_label_volume_intensity(const slc_label_volume_job *job);
+/* The volume at work is labelled: what is printed of it, and the checksum of its rows. */
+void slc_label_volume_page(slc_label_volume_job *job, uint64_t components, uint64_t filtered, double seconds);
+void slc_label_volume_sum(slc_label_volume_job *job, uint64_t checksum);
+/* What has a label as 255, in the place of the labels, to --write-mask. */
+slc_status slc_label_volume_mask_slice(const slc_label_volume_job *job, uint32_t *labels);
+/* A threshold above all that so many bits can be is told. */
+void slc_label_volume_tell_threshold(const slc_label_volume_job *job);
+/* The error of job->label is told; false. */
+bool slc_label_volume_complain(const slc_label_volume_job *job);
+/* Of the input at work. */
+static inline const char *slc_label_volume_path(const slc_label_volume_job *job)
+{
+    return job->label->inputs[job->input - 1];
+}
+
+/* A volume that is labelled slice by slice, and a label volume: cmd_label_volume_stream.c, _measure.c. False
+ * after a complaint. */
+bool slc_label_volume_stream(slc_label_volume_job *job);
+bool slc_label_volume_measure(slc_label_volume_job *job);
+
 /* Chooses everything: SLC_CLI_GO_ON, or the exit status after a complaint. */
 int slc_label_volume_ask(slc_label_volume_job *job);
 /* Opens the labeller. */
 int slc_label_volume_open(slc_label_volume_job *job);
 
-/* Reads the slices of an input, a file or a folder whose images are one volume, into a stack, or, with
- * `take`, gives them to it one by one while the stack has their shape alone. `equal`: they are labels. False
- * after a complaint. */
-typedef bool slc_label_take_slice(slc_label_volume_job *job, const char *path, const slc_image *image);
-bool slc_label_volume_read(slc_label_volume_job *job, const char *input, slc_label_stack *stack,
-                           slc_label_take_slice *take, bool equal);
+/* Reads the slices of an input, a file or a folder whose images are one volume, into a stack. `equal`: they
+ * are labels. False after a complaint. */
+bool slc_label_volume_read(slc_label_volume_job *job, const char *input, slc_label_stack *stack, bool equal);
+
+/* The same slice by slice, while the stack, of depth 0 before, has their shape alone. */
+typedef struct slc_label_slices {
+    slc_label_volume_job *job;
+    slc_label_files files;
+    size_t next, behind; /* files still to be opened */
+    const char *path;    /* of the file at hand ... */
+    slc_io_images *images;
+    uint64_t told;              /* ... and how much there is to tell of it */
+    bool equal, by_files, kept; /* kept: the stack keeps them */
+} slc_label_slices;
+
+/* False after a complaint; _close in any case. */
+bool slc_label_slices_open(slc_label_slices *slices, slc_label_volume_job *job, const char *input,
+                           bool equal);
+/* The next slice, until the call after it: 1; 0: there is none; -1 after a complaint. */
+int slc_label_slices_next(slc_label_slices *slices, slc_label_stack *stack, slc_image *image);
+void slc_label_slices_close(slc_label_slices *slices);
 
 /* Lengths of the rows of an input whose voxels are that large. False after a complaint: it does not say. */
 bool slc_label_volume_sizes(const slc_label_volume_job *job, const char *path,

@@ -34,7 +34,6 @@ static int check_words(const slc_label_options *options, int n_inputs)
     word = options->output != NULL                                                 ? "--output"
            : options->threads != 1                                                 ? "--threads"
            : options->largest > 0                                                  ? "--largest"
-           : options->intensity != NULL                                            ? "--intensity"
            : options->threshold != NULL && strcmp(options->threshold, "otsu") == 0 ? "--threshold otsu"
                                                                                    : NULL;
     if (options->stream && word != NULL) {
@@ -60,11 +59,11 @@ static int check_words(const slc_label_options *options, int n_inputs)
                : status;
 }
 
-/* Streams see no voxels but those that they take; labels, and numbers of 64 bits, are no grey values. */
+/* Labels, and numbers of 64 bits, are no grey values. */
 static uint32_t choose_all(const slc_label_options *options)
 {
     const bool own = (options->equal || options->labels) && options->intensity == NULL;
-    return options->stream || own ? SLC_VOLUME_ALL : SLC_VOLUME_ALL | SLC_VOLUME_GREY | SLC_VOLUME_SPREAD;
+    return own ? SLC_VOLUME_ALL : SLC_VOLUME_ALL | SLC_VOLUME_GREY | SLC_VOLUME_SPREAD;
 }
 
 /* Features have the names that they have of images; `area` is the volume. */
@@ -90,10 +89,6 @@ static int choose_features(const slc_label_options *options, uint32_t *features)
                                  "centroid, grey, spread, all",
                                  slc_image_feature_name(flag));
         }
-    }
-    if (options->stream && (*features & ~(uint32_t)SLC_VOLUME_ALL) != 0) {
-        return slc_cli_wrong(COMMAND, "--volume --stream has no feature '%s'",
-                             (*features & SLC_VOLUME_GREY) != 0 ? "grey" : "spread");
     }
     if (options->intensity != NULL && slc_cli_word(COMMAND, "features") == NULL) {
         *features |= SLC_VOLUME_GREY | SLC_VOLUME_SPREAD;

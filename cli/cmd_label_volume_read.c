@@ -43,10 +43,11 @@ static bool check_slice(slc_label_stack *stack, const char *path, const slc_imag
 static bool take_slice(slc_label_stack *stack, const char *path, const slc_image *image)
 {
     slc_volume *volume = &stack->volume;
-    const size_t row = (size_t)volume->stride, slice = row * image->height, used = slice * volume->depth;
+    const size_t row = (size_t)volume->stride, slice = row * image->height;
+    const size_t used = slice * (volume->depth - 1); /* it is counted already */
     stack->memory.size = used;
     if (used > SIZE_MAX - slice || slc_batch_reserve(&stack->memory, used + slice, 0) != SLC_OK) {
-        slc_cli_say("label", "%s: no memory for %zu slices of %zux%zu", path, volume->depth + 1, image->width,
+        slc_cli_say("label", "%s: no memory for %zu slices of %zux%zu", path, volume->depth, image->width,
                     image->height);
         return false;
     }
@@ -70,56 +71,6 @@ static void take_warning(slc_label_job *label, const slc_io_images *images, uint
     }
 }
 
-static bool take(slc_label_volume_job *job, const char *path, slc_label_stack *stack, const slc_image *image,
-                 slc_label_take_slice *take_it)
-{
-    const bool good = check_slice(stack, path, image) &&
-                      (take_it != NULL ? take_it(job, path, image) : take_slice(stack, path, image));
-    stack->volume.depth += good;
-    return good && !slc_cli_interrupted();
-}
-
-/* The slices of a file. */
-static bool read_file(slc_label_volume_job *job, const char *path, slc_label_stack *stack,
-                      slc_label_take_slice *take_it, bool equal)
-{
-    slc_label_job *label = job->label;
-    slc_error *error = &label->error;
-    slc_io_image_config config;
-    slc_io_images *images = NULL;
-    slc_image image;
-    uint64_t told = 0;
-    slc_io_image_config_default(&config);
-    config.volume = true;
-    config.part = job->part;
-    config.n_parts = job->n_parts;
-    config.labels = equal;
-    config.label_values = equal && label->options->labels;
-    slc_status status = slc_io_images_open(path, &config, &images, error);
-    bool good = status == SLC_OK;
-    if (good && take_it == NULL) {
-        expect(stack, path, job->n_parts);
-    }
-    while (good && (status = slc_io_images_next(images, &image, error)) == SLC_OK) {
-        if (stack->volume.depth == 0) {
-            stack->pixel = slc_io_images_pixel(images);
-        }
-        take_warning(label, images, &told);
-        good = take(job, path, stack, &image, take_it);
-    }
-    if (status == SLC_END) {
-        take_warning(label, images, &told);
-    } else if (status != SLC_OK) {
-        slc_cli_say("label", "%s", error->text);
-        good = false;
-    }
-    if (told > 1) {
-        slc_cli_say("label", "%s: as much is to be told of %" PRIu64 " more of its slices", path, told - 1);
-    }
-    slc_io_images_close(images);
-    return good;
-}
-
 /* The output that is this file; NULL: none. */
 static const char *is_output(const slc_label_options *options, const char *path)
 {
@@ -128,22 +79,115 @@ static const char *is_output(const slc_label_options *options, const char *path)
                                                                                          : NULL;
 }
 
-bool slc_label_volume_read(slc_label_volume_job *job, const char *input, slc_label_stack *stack,
-                           slc_label_take_slice *take_it, bool equal)
+/* ---- slices one by one --------------------------------------------------------------------------- */
+
+bool slc_label_slices_open(slc_label_slices *s, slc_label_volume_job *job, const char *input, bool equal)
 {
-    slc_label_files files = {.n = 0};
-    stack->volume = (slc_volume){.depth = 0};
-    bool good = slc_label_files_add(&files, input) == SLC_CLI_GO_ON;
-    for (size_t i = 0; i < files.n && good; i++) {
-        const char *output = is_output(job->label->options, files.inputs[i]);
-        if (output != NULL) {
-            slc_cli_say("label", "%s: a slice of the volume, and its %s", files.inputs[i], output);
-            good = false;
-            break;
-        }
-        good = read_file(job, files.inputs[i], stack, take_it, equal);
+    struct stat about;
+    *s = (slc_label_slices){.job = job, .equal = equal};
+    if (slc_label_files_add(&s->files, input) != SLC_CLI_GO_ON) {
+        return false;
     }
-    slc_label_files_clear(&files);
+    s->behind = s->files.n;
+    s->by_files = job->n_parts > 0 && stat(input, &about) == 0 && S_ISDIR(about.st_mode);
+    if (s->by_files) { /* parts are of files, one behind the other */
+        s->next = s->files.n * job->part / job->n_parts;
+        s->behind = s->files.n * (job->part + 1) / job->n_parts;
+    }
+    return true;
+}
+
+static void end_file(slc_label_slices *s)
+{
+    if (s->told > 1) {
+        slc_cli_say("label", "%s: as much is to be told of %" PRIu64 " more of its slices", s->path,
+                    s->told - 1);
+    }
+    slc_io_images_close(s->images);
+    s->images = NULL;
+    s->told = 0;
+}
+
+static bool begin_file(slc_label_slices *s, slc_label_stack *stack)
+{
+    const slc_label_volume_job *job = s->job;
+    slc_io_image_config config;
+    s->path = s->files.inputs[s->next++];
+    const char *output = is_output(job->label->options, s->path);
+    if (output != NULL) {
+        slc_cli_say("label", "%s: a slice of the volume, and its %s", s->path, output);
+        return false;
+    }
+    slc_io_image_config_default(&config);
+    config.volume = true;
+    config.part = s->by_files ? 0 : job->part;
+    config.n_parts = s->by_files ? 0 : job->n_parts;
+    config.labels = s->equal;
+    config.label_values = s->equal && job->label->options->labels;
+    if (slc_io_images_open(s->path, &config, &s->images, &job->label->error) != SLC_OK) {
+        slc_cli_say("label", "%s", job->label->error.text);
+        return false;
+    }
+    if (s->kept) {
+        expect(stack, s->path, config.n_parts);
+    }
+    return true;
+}
+
+int slc_label_slices_next(slc_label_slices *s, slc_label_stack *stack, slc_image *image)
+{
+    slc_label_job *label = s->job->label;
+    for (;;) {
+        if (s->images == NULL && s->next >= s->behind) {
+            return 0;
+        }
+        if (s->images == NULL && !begin_file(s, stack)) {
+            return -1;
+        }
+        const slc_status status = slc_io_images_next(s->images, image, &label->error);
+        if (status == SLC_OK) {
+            if (stack->volume.depth == 0) {
+                stack->pixel = slc_io_images_pixel(s->images);
+            }
+            take_warning(label, s->images, &s->told);
+            if (!check_slice(stack, s->path, image)) {
+                return -1;
+            }
+            stack->volume.depth++;
+            return slc_cli_interrupted() ? -1 : 1;
+        }
+        if (status != SLC_END) {
+            slc_cli_say("label", "%s", label->error.text);
+            return -1;
+        }
+        take_warning(label, s->images, &s->told);
+        end_file(s);
+    }
+}
+
+void slc_label_slices_close(slc_label_slices *s)
+{
+    if (s->images != NULL) {
+        end_file(s);
+    }
+    slc_label_files_clear(&s->files);
+}
+
+/* ---- all of them --------------------------------------------------------------------------------- */
+
+bool slc_label_volume_read(slc_label_volume_job *job, const char *input, slc_label_stack *stack, bool equal)
+{
+    slc_label_slices slices;
+    slc_image image;
+    int got = -1;
+    stack->volume = (slc_volume){.depth = 0};
+    if (slc_label_slices_open(&slices, job, input, equal)) {
+        slices.kept = true;
+        while ((got = slc_label_slices_next(&slices, stack, &image)) > 0 &&
+               take_slice(stack, slices.path, &image)) {
+        }
+    }
+    slc_label_slices_close(&slices);
     stack->volume.voxels = stack->memory.bytes;
-    return good;
+    return got == 0;
 }

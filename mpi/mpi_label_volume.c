@@ -303,7 +303,7 @@ static bool do_volume(run *r, uint32_t input)
     const char *path = job->label->inputs[input];
     slc_error error = {.text = ""};
     job->input = input + 1;
-    if (!all_good(r, slc_label_volume_read(job, path, &job->stack, NULL, false))) {
+    if (!all_good(r, slc_label_volume_read(job, path, &job->stack, false))) {
         return false;
     }
     uint64_t filtered;

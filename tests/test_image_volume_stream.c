@@ -211,7 +211,7 @@ static void run(uint64_t *seed, int i, bool periodic)
 
 static int volumes(void)
 {
-    return getenv("SLUICE_TEST_SMALL") != NULL ? 300 : 6000;
+    return getenv("SLUICE_TEST_SMALL") != NULL ? 300 : 2000;
 }
 
 static void slices_give_the_same(void **state)
@@ -304,6 +304,47 @@ static void wrong_streams_are_refused(void **state)
     slc_volume_stream_close(NULL);
 }
 
+static void wrong_grey_slices_are_refused(void **state)
+{
+    (void)state;
+    static const uint8_t bytes[8] = {1, 1, 1, 1, 1, 1, 1, 1};
+    static const uint64_t wide[8] = {1, 1, 1, 1, 1, 1, 1, 1};
+    const slc_volume slice = {bytes, 2, 2, 1, 2, 4, SLC_IMAGE_U8};
+    slc_column columns[SLC_VOLUME_COLUMNS];
+    const slc_schema schema = slc_volume_components_schema(SLC_VOLUME_GREY | SLC_VOLUME_SPREAD, columns);
+    slc_volume_config config;
+    slc_volume_stream *stream = NULL;
+    slc_volume_components closed = {.volume = NULL};
+    slc_error error = {SLC_OK, ""};
+    const struct {
+        slc_volume grey;
+        const char *text;
+    } cases[] = {
+        {{bytes, 2, 2, 2, 2, 4, SLC_IMAGE_U8}, "grey values: 2 x 2 x 2 voxels, and the volume has 2 x 2 x 1"},
+        {{wide, 2, 2, 1, 16, 32, SLC_IMAGE_U64}, "up to 32 bits"},
+        {{bytes, 2, 2, 1, 1, 4, SLC_IMAGE_BITS},
+         "grey values: they are bits, those of the slices before are u8"},
+    };
+    slc_volume_config_default(&config);
+    config.features = SLC_VOLUME_GREY | SLC_VOLUME_SPREAD;
+    assert_int_equal(slc_volume_stream_open(&config, &slice, NULL, &stream, &error), SLC_OK);
+    assert_int_equal(slc_volume_stream_push(stream, &slice, &closed, &error), SLC_OK);
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        assert_int_equal(slc_volume_stream_push_grey(stream, &slice, &cases[i].grey, &closed, &error),
+                         SLC_ERR_USAGE);
+        if (strstr(error.text, cases[i].text) == NULL) {
+            fail_msg("case %zu: %s", i, error.text);
+        }
+    }
+    assert_int_equal(slc_volume_stream_finish(stream, &closed, &error), SLC_OK);
+    assert_int_equal(closed.head.size, 1);
+    assert_true(closed.mass[0] == 4 && closed.grey_std[0] == 0); /* of what was refused nothing was taken */
+    slc_columns_clear(&schema, &closed);
+    slc_volume_stream_close(stream);
+    config.features = SLC_VOLUME_LABEL;
+    assert_int_equal(slc_volume_stream_open(&config, &slice, NULL, &stream, &error), SLC_ERR_USAGE);
+}
+
 /* Sums that might not fit 64 bits are refused before any does not. */
 static void sums_stay_exact(void **state)
 {
@@ -336,9 +377,9 @@ static void sums_stay_exact(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(slices_give_the_same),     cmocka_unit_test(borders_are_joined),
-        cmocka_unit_test(memory_is_that_of_slices), cmocka_unit_test(wrong_streams_are_refused),
-        cmocka_unit_test(sums_stay_exact),
+        cmocka_unit_test(slices_give_the_same),          cmocka_unit_test(borders_are_joined),
+        cmocka_unit_test(memory_is_that_of_slices),      cmocka_unit_test(wrong_streams_are_refused),
+        cmocka_unit_test(wrong_grey_slices_are_refused), cmocka_unit_test(sums_stay_exact),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

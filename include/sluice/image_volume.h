@@ -57,8 +57,9 @@ SLC_API const char *slc_volume_feature_name(uint32_t feature);
  * bits (the number of voxels times the largest side, or its square for second moments). The centroid is
  * computed from exact sums, by one formula. Sums of integer grey values are exact and rounded once, of float
  * ones they are made in raster order in double precision; grey_std is the root of the mean squared distance
- * from the mean, summed in raster order. A value that is not a number spoils the sums of its component alone,
- * and is ignored for the extremes; the weighted centroid is not a number where the mass is 0. */
+ * from the mean, of integers computed from exact sums, of floats summed in raster order. A value that is not
+ * a number spoils the sums of its component alone, and is ignored for the extremes; the weighted centroid is
+ * not a number where the mass is 0. */
 typedef struct slc_volume_components {
     slc_columns head;
     uint64_t *volume;                                        /* voxels */
@@ -208,9 +209,8 @@ typedef struct slc_volume_stream slc_volume_stream;
 
 /* Of slices that have the width, height and type of `shape`, whose other members are not looked at. The
  * config is that of a labeller, with one thread. `checksum`: NULL, or what _finish sets: H of
- * slc_columns_checksum for an event that has all components of the volume. SLC_ERR_USAGE (also for features
- * and filters of grey values, which a stream does not have), SLC_ERR_MEMORY, SLC_ERR_UNSUPPORTED for slices
- * of more than 2^30 voxels. */
+ * slc_columns_checksum for an event that has all components of the volume. SLC_ERR_USAGE, SLC_ERR_MEMORY,
+ * SLC_ERR_UNSUPPORTED for slices of more than 2^30 voxels. */
 SLC_API slc_status slc_volume_stream_open(const slc_volume_config *config, const slc_volume *shape,
                                           uint64_t *checksum, slc_volume_stream **stream, slc_error *error);
 /* NULL is allowed. */
@@ -224,6 +224,15 @@ SLC_API void slc_volume_stream_close(slc_volume_stream *stream);
  * SLC_ERR_MEMORY the stream is of no use. */
 SLC_API slc_status slc_volume_stream_push(slc_volume_stream *stream, const slc_volume *slices,
                                           slc_volume_components *closed, slc_error *error);
+
+/* The same with the grey values of these slices, of their sides, as for slc_volume_run_grey: those of a
+ * volume have one type. What is computed of integers is what a labeller computes. Of floats the parts of a
+ * component that are joined by a later slice are summed apart and then added, with a spread about the mean of
+ * each (Chan and others): the same whatever number of slices is pushed at once, and mostly not that of a
+ * labeller in the last bits. SLC_ERR_USAGE for others. */
+SLC_API slc_status slc_volume_stream_push_grey(slc_volume_stream *stream, const slc_volume *slices,
+                                               const slc_volume *grey, slc_volume_components *closed,
+                                               slc_error *error);
 
 /* The volume has ended: the components that are still open, in the order of their first voxels. The stream
  * may then take another volume, whose slices count from 0. A component in the last slice touches the border.

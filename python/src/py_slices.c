@@ -39,7 +39,8 @@ static bool take_config(core_state *state, PyObject *const *values, slices *to)
         !core_take_double(values[1], "threshold", &config->threshold) ||
         !core_take_bool(values[2], "equal", &config->equal) ||
         !core_periodic_take(state, values[3], &config->periodic) ||
-        !core_volume_features_take(state, values[4], SLC_VOLUME_ALL, &config->features) ||
+        !core_volume_features_take(state, values[4], SLC_VOLUME_MEASURES & ~SLC_VOLUME_LABEL,
+                                   &config->features) ||
         !core_take_u64(state, values[5], "min_area", UINT64_MAX, &config->min_volume) ||
         !core_take_u64(state, values[6], "max_area", UINT64_MAX, &config->max_volume) ||
         !core_take_word(state, values[7], "border", borders, &border) ||
@@ -102,7 +103,8 @@ static PyObject *slices_new(PyTypeObject *type, PyObject *arguments, PyObject *n
 /* ---- slices -------------------------------------------------------------------------------------- */
 
 /* Without the interpreter's lock. A volume that ends without a slice has no components. */
-static slc_status feed_all(slices *self, const slc_volume *volume, volume_found *f, slc_error *error)
+static slc_status feed_all(slices *self, const slc_volume *volume, const slc_volume *grey, volume_found *f,
+                           slc_error *error)
 {
     slc_status status = SLC_OK;
     if (volume != NULL && self->stream == NULL) {
@@ -114,7 +116,7 @@ static slc_status feed_all(slices *self, const slc_volume *volume, volume_found 
         status = slc_volume_stream_open(&config, volume, &self->checksum, &self->stream, error);
     }
     if (status == SLC_OK && volume != NULL) {
-        status = slc_volume_stream_push(self->stream, volume, &f->components, error);
+        status = slc_volume_stream_push_grey(self->stream, volume, grey, &f->components, error);
     } else if (status == SLC_OK && self->stream != NULL) {
         status = slc_volume_stream_finish(self->stream, &f->components, error);
     }
@@ -136,8 +138,8 @@ static slc_status feed_all(slices *self, const slc_volume *volume, volume_found 
     return status;
 }
 
-/* Slices, or with NULL the end. */
-static PyObject *feed(slices *self, const slc_volume *volume)
+/* Slices, with NULL of their own grey values, or with NULL the end. */
+static PyObject *feed(slices *self, const slc_volume *volume, const slc_volume *grey)
 {
     core_state *state = core_state_of_type(Py_TYPE((PyObject *)self));
     slc_error error = {SLC_OK, "no memory for components"};
@@ -152,7 +154,7 @@ static PyObject *feed(slices *self, const slc_volume *volume)
     }
     self->busy = true;
     PyThreadState *const thread = PyEval_SaveThread();
-    const slc_status status = feed_all(self, volume, f, &error);
+    const slc_status status = feed_all(self, volume, grey, f, &error);
     PyEval_RestoreThread(thread);
     self->busy = false;
     PyObject *made = status == SLC_OK ? core_columns_new(state, owner, &f->schema, &f->components)
@@ -161,20 +163,43 @@ static PyObject *feed(slices *self, const slc_volume *volume)
     return made;
 }
 
-static PyObject *slices_push(PyObject *self, PyObject *given)
+static PyObject *push(slices *self, const slc_volume *volume, PyObject *values)
 {
-    core_state *state = core_state_of_type(Py_TYPE(self));
-    slc_volume volume;
+    core_state *state = core_state_of_type(Py_TYPE((PyObject *)self));
+    slc_volume grey;
     Py_buffer view;
-    if (!core_volume_get(state, given, "slices", &view, &volume, ((slices *)self)->config.equal)) {
+    if (volume->width == 0 || volume->height == 0 || volume->depth == 0) {
+        PyErr_SetString(PyExc_TypeError, "slices have no voxels");
         return NULL;
     }
-    PyObject *made = NULL;
-    if (volume.width == 0 || volume.height == 0 || volume.depth == 0) {
-        PyErr_SetString(PyExc_TypeError, "slices have no voxels");
-    } else {
-        made = feed((slices *)self, &volume);
+    if (values == NULL || values == Py_None) {
+        return feed(self, volume, NULL);
     }
+    if ((self->config.features & ~(uint32_t)SLC_VOLUME_ALL) == 0 && self->config.filter == NULL) {
+        PyErr_SetString(PyExc_TypeError, "grey is of the features 'grey' and 'spread', which are not among "
+                                         "features");
+        return NULL;
+    }
+    if (!core_volume_get(state, values, "grey", &view, &grey, false)) {
+        return NULL;
+    }
+    PyObject *made = feed(self, volume, &grey);
+    PyBuffer_Release(&view);
+    return made;
+}
+
+static PyObject *slices_push(PyObject *self, PyObject *arguments, PyObject *named)
+{
+    static char *names[] = {"", "grey", NULL};
+    core_state *state = core_state_of_type(Py_TYPE(self));
+    PyObject *given = NULL, *values = NULL;
+    slc_volume volume;
+    Py_buffer view;
+    if (PyArg_ParseTupleAndKeywords(arguments, named, "O|O:push", names, &given, &values) == 0 ||
+        !core_volume_get(state, given, "slices", &view, &volume, ((slices *)self)->config.equal)) {
+        return NULL;
+    }
+    PyObject *made = push((slices *)self, &volume, values);
     PyBuffer_Release(&view);
     return made;
 }
@@ -182,7 +207,7 @@ static PyObject *slices_push(PyObject *self, PyObject *given)
 static PyObject *slices_finish(PyObject *self, PyObject *unused)
 {
     (void)unused;
-    return feed((slices *)self, NULL);
+    return feed((slices *)self, NULL, NULL);
 }
 
 static PyObject *slices_n(PyObject *self, void *unused)
@@ -202,13 +227,15 @@ static PyGetSetDef slices_get[] = {{"n_slices", slices_n, NULL, "slices of the v
                                     "of the volume that finish() ended last: docs/formats/checksum.md", NULL},
                                    {NULL, NULL, NULL, NULL, NULL}};
 static PyMethodDef slices_methods[] = {
-    {"push", slices_push, METH_O,
-     "push(slices)\n--\n\n"
+    {"push", (PyCFunction)(void (*)(void))slices_push, METH_VARARGS | METH_KEYWORDS,
+     "push(slices, /, grey=None)\n--\n\n"
      "Takes a slice (h, w), or several (z, h, w), and gives the components that have ended: those without a "
      "voxel in the last\n"
      "slice taken, as columns, in the order of the slices that ended them, and of their first voxels. All "
      "slices of a volume\n"
-     "have one shape and type."},
+     "have one shape and type. grey: slices of the same shape with the values of 'grey' and 'spread'; None: "
+     "these are the\n"
+     "slices' own."},
     {"finish", slices_finish, METH_NOARGS,
      "finish()\n--\n\nThe volume has ended: the components that were still open. Another volume may follow."},
     {NULL, NULL, 0, NULL}};
@@ -220,8 +247,9 @@ static PyType_Slot slices_slots[] = {
      "the memory: kept are the runs of\n"
      "two slices and the sums of components that are open. Arguments are those of "
      "sluice.image.label of a volume; features are\n"
-     "'area' (the column volume), 'box', 'first', 'sums', 'second' and 'centroid'. Slices count "
-     "from 0. One thread at a time."},
+     "'area' (the column volume), 'box', 'first', 'sums', 'second', 'centroid', 'grey' and 'spread'. Slices "
+     "count from 0.\n"
+     "One thread at a time."},
     {Py_tp_new, CORE_SLOT(slices_new)},
     {Py_tp_dealloc, CORE_SLOT(slices_free)},
     {Py_tp_getset, slices_get},

@@ -26,11 +26,9 @@ bool core_volume_features_take(core_state *state, PyObject *value, uint32_t most
     }
     if (left != 0) {
         PyErr_Format(state->usage_error,
-                     "features has '%s'; %s has 'area' (its column is volume), 'box', 'first', "
-                     "'sums', 'second' and 'centroid'%s",
-                     slc_image_feature_name(left & (~left + 1)),
-                     most == SLC_VOLUME_ALL ? "a stream of slices" : "a volume",
-                     most == SLC_VOLUME_ALL ? "" : ", 'grey' and 'spread'");
+                     "features has '%s'; a volume has 'area' (its column is volume), 'box', 'first', "
+                     "'sums', 'second', 'centroid', 'grey' and 'spread'",
+                     slc_image_feature_name(left & (~left + 1)));
     }
     return left == 0;
 }

@@ -61,8 +61,10 @@ def test_label_of_bool():
 
 
 def test_label_refuses():
-    with pytest.raises(sluice.UnsupportedError, match="volumes"):
-        own.label(np.zeros((3, 3, 3), bool))
+    with pytest.raises(sluice.UnsupportedError, match="4 dimensions"):
+        own.label(np.zeros((3, 3, 3, 3), bool))
+    with pytest.raises(ValueError, match="from 1 to 3"):
+        own.label(np.zeros((3, 3, 3), bool), connectivity=4)
     with pytest.raises(ValueError, match="connectivity"):
         own.label(np.zeros((3, 3), bool), connectivity=3)
     with pytest.raises(ValueError, match="connectivity"):
@@ -168,9 +170,86 @@ def test_table_refuses():
     for more in ({"extra_properties": [len]}, {"spacing": (1, 2)}, {"intensity_image": np.ones((3, 3, 2))}):
         with pytest.raises(sluice.UnsupportedError, match=next(iter(more))):
             own.regionprops_table(labels, **more)
-    for bad in (np.ones((3, 3), bool), np.ones((3, 3)), np.ones((3, 3, 3), int)):
-        with pytest.raises(TypeError, match="2-D array of integers"):
+    for bad in (np.ones((3, 3), bool), np.ones((3, 3)), np.ones((3, 3, 3, 3), int)):
+        with pytest.raises(TypeError, match="2-D or 3-D array of integers"):
             own.regionprops_table(bad)
+    with pytest.raises(sluice.UnsupportedError, match="'perimeter' of volumes is not supported; supported are area, "):
+        own.regionprops_table(np.ones((3, 3, 3), int), properties=("perimeter",))
+    with pytest.raises(sluice.UnsupportedError, match="to be 3-D"):
+        own.regionprops_table(np.ones((3, 3, 3), int), np.ones((3, 3)))
+
+
+def volumes():
+    rng = np.random.default_rng(12)
+    for i in range(30):
+        shape = tuple(int(n) for n in rng.integers(1, 9, 3))
+        volume = rng.integers(-1, 4, shape) * (rng.random(shape) < 0.6)
+        yield np.asfortranarray(volume) if i % 4 == 0 else volume[:, ::-1] if i % 4 == 1 else volume
+
+
+def test_label_of_volumes():
+    for volume in volumes():
+        for connectivity in (1, 2, 3, None):
+            structure = ndimage.generate_binary_structure(3, connectivity or 3)
+            for background in (None, 2):
+                expected, n = by_value(volume, structure, background or 0)
+                labels, m = own.label(volume, background, True, connectivity)
+                assert m == n and labels.dtype == np.int64 and labels.shape == volume.shape and (labels == expected).all()
+            expected, n = ndimage.label(volume != 0, structure)
+            labels, m = own.label(volume != 0, return_num=True, connectivity=connectivity)
+            assert m == n and labels.dtype == np.int32 and (labels == in_raster_order(expected, n)).all()
+
+
+@pytest.mark.parametrize("dtype", [np.uint16, np.int16, np.float64, bool])
+def test_table_of_volumes_by_definition(dtype):
+    names = [name for name in own.VOLUME_PROPERTIES if name not in ("image", "coords", "slice", "image_intensity")]
+    for factor, volume in zip((1, 1, 7, 1 << 34, 1) * 6, volumes()):
+        labels = volume * factor
+        grey = np.random.default_rng(3).integers(1, 255, labels.shape).astype(dtype)
+        table = own.regionprops_table(labels, grey, names)
+        regions = np.unique(labels[labels > 0])
+        assert table["label"].tolist() == regions.tolist()
+        for row, k in enumerate(regions):
+            at = np.nonzero(labels == k)
+            v, first = grey[at].astype(float), [a.min() for a in at]
+            tensor = np.eye(3) * sum(a.var() for a in at) - np.cov(np.stack(at), bias=True)
+            large, middle, small = np.linalg.eigvalsh(tensor)[::-1]
+            box = [np.ptp(a) + 1 for a in at]
+            wanted = {
+                "area": len(v),
+                "num_pixels": len(v),
+                "area_bbox": math.prod(box),
+                "extent": len(v) / math.prod(box),
+                "equivalent_diameter_area": (6 * len(v) / math.pi) ** (1 / 3),
+                "axis_major_length": math.sqrt(10 * max(large + middle - small, 0)),
+                "axis_minor_length": math.sqrt(10 * max(-large + middle + small, 0)),
+                "intensity_mean": v.mean(),
+                "intensity_max": v.max(),
+                "intensity_min": v.min(),
+                "intensity_std": v.std(),
+            }
+            for i, a in enumerate(at):
+                wanted |= {f"bbox-{i}": a.min(), f"bbox-{i + 3}": a.max() + 1, f"centroid-{i}": a.mean(), f"centroid_local-{i}": a.mean() - first[i]}
+                wanted |= {f"centroid_weighted-{i}": (v * a).sum() / v.sum(), f"centroid_weighted_local-{i}": (v * (a - first[i])).sum() / v.sum()}
+                wanted |= {f"inertia_tensor-{i}-{j}": tensor[i, j] for j in range(3)}
+                wanted |= {f"inertia_tensor_eigvals-{i}": (large, middle, small)[i]}
+            assert set(table) == {"label", *wanted}
+            for name, value in wanted.items():
+                assert math.isclose(table[name][row], value, rel_tol=1e-9, abs_tol=1e-6), name
+
+
+def test_table_of_volumes_objects():
+    labels = np.zeros((3, 4, 5), np.int32)
+    labels[1, 2:, 3], labels[2, 0, 0] = 4, 9
+    grey = np.arange(60, dtype=np.uint8).reshape(3, 4, 5)
+    names = ("label", "bbox", "slice", "image", "coords", "image_intensity", "mean_intensity", "equivalent_diameter")
+    table = own.regionprops_table(labels, grey, names)
+    assert list(table) == ["label", *(f"bbox-{i}" for i in range(6)), *names[2:]]
+    assert table["slice"][0] == (slice(1, 2), slice(2, 4), slice(3, 4)) and table["coords"][0].tolist() == [[1, 2, 3], [1, 3, 3]]
+    assert table["image"][0].tolist() == [[[True], [True]]] and table["image_intensity"][0].tolist() == [[[33], [38]]]
+    assert table["mean_intensity"].tolist() == [35.5, 40]
+    nothing = own.regionprops_table(np.zeros((2, 2, 2), np.uint8), np.zeros((2, 2, 2)), own.VOLUME_PROPERTIES)
+    assert all(len(column) == 0 for column in nothing.values())
 
 
 def test_skimage_itself():

@@ -316,6 +316,30 @@ def test_components_are_scipys():
             assert np.allclose(np.stack([c.weighted_z, c.weighted_y, c.weighted_x], 1)[some], weighted)
 
 
+def test_slices_have_grey_values():
+    rng = np.random.default_rng(16)
+    names = ("volume", "first_z", "first_y", "first_x", "mass", "weighted_x", "weighted_y", "weighted_z", "grey_min", "grey_max", "grey_mean", "grey_std")
+    features = ("area", "first", "grey", "spread")
+    for i in range(40):
+        shape = tuple(int(n) for n in rng.integers(1, 9, 3))
+        volume = (rng.random(shape) < rng.random()).astype(np.uint8)
+        grey = rng.integers(0, 60000, shape).astype((np.uint16, np.uint32)[i % 2])
+        words = {"periodic": "xz" if i % 4 == 0 else "", "connectivity": (6, 18, 26)[i % 3], "filter": "grey_max>=30000" if i % 5 == 0 else None}
+        whole = sluice.image.components(volume, grey=grey, features=features, **words)
+        stream = sluice.image.SliceStream(features=features, **words)
+        parts = [stream.push(volume[z], grey=grey[z]) for z in range(shape[0])] + [stream.finish()]
+        found = np.concatenate([np.stack([getattr(c, name).astype(float) for name in names], 1) for c in parts])
+        found = found[np.lexsort((found[:, 3], found[:, 2], found[:, 1]))]
+        assert np.array_equal(found, np.stack([getattr(whole, name).astype(float) for name in names], 1))
+    own = sluice.image.SliceStream(features=("grey",))
+    assert own.push(np.full((2, 3), 7, np.uint8)).n_rows == 0 and list(own.finish().mass) == [42]
+    own.push(np.ones((2, 3), np.uint8))
+    with pytest.raises(sluice.UsageError, match="grey values: 2 x 2 x 1 voxels, and the volume has 3 x 2 x 1"):
+        own.push(np.ones((2, 3), np.uint8), np.ones((2, 2), np.uint8))
+    with pytest.raises(TypeError, match="grey is of the features"):
+        sluice.image.SliceStream().push(np.ones((2, 3), np.uint8), grey=np.ones((2, 3), np.uint8))
+
+
 def test_components_of_volumes_have_what_labels_have():
     rng = np.random.default_rng(14)
     volume = rng.integers(0, 200, (7, 20, 30)).astype(np.uint8)
@@ -338,8 +362,8 @@ def test_components_of_volumes_have_what_labels_have():
     ):
         with pytest.raises(error, match=text):
             sluice.image.components(volume, **words)
-    with pytest.raises(sluice.UsageError, match="a stream of slices has 'area'"):
-        sluice.image.SliceStream(features=("grey",))
+    with pytest.raises(sluice.UsageError, match="'label'; a volume has 'area'"):
+        sluice.image.SliceStream(features=("label",))
     with pytest.raises(sluice.UsageError, match="are of volumes here"):
         sluice.image.components(volume[0], largest=1)
     with pytest.raises(sluice.UsageError, match="of images"):

@@ -1,6 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Sums of the grey values of a volume's components: as many voxels at a time as fit the first cache, in
- * numbers of one type. Of floats the order of the additions is part of the result: voxel after voxel.
+ * numbers of one type. Of floats the order of the additions is part of the result: voxel after voxel. The
+ * spread of integers is exact until it is rounded, so that it is the same from parts in any order; that of
+ * floats is summed about the mean in a second pass, or, where voxels come once, about the means of parts
+ * (Chan, Golub, LeVeque 1983, "Algorithms for computing the sample variance").
  */
 #include "image/image_volume_grey.h"
 
@@ -76,16 +79,19 @@ static void add_integers(slc_volume_grey_sums *s, const slc_volume_grey_run *run
     uint32_t values[AT_ONCE];
     for (size_t first = run->first; first < run->behind; first += AT_ONCE) {
         const size_t n = run->behind - first < AT_ONCE ? run->behind - first : AT_ONCE;
-        uint64_t mass = 0, moment = 0; /* below 2^48 */
+        uint64_t mass = 0, moment = 0, squares[2] = {0, 0}; /* below 2^48; halves of 32 bits apart */
         uint32_t low = UINT32_MAX, high = 0;
         take_integers(run->row, run->type, first, n, values);
         for (size_t i = 0; i < n; i++) {
             mass += values[i];
             moment += (uint64_t)values[i] * i;
+            squares[0] += (uint32_t)((uint64_t)values[i] * values[i]);
+            squares[1] += (uint64_t)values[i] * values[i] >> 32;
             low = values[i] < low ? values[i] : low;
             high = values[i] > high ? values[i] : high;
         }
         s->whole += mass;
+        s->squares += ((slc_volume_wide)squares[1] << 32) + squares[0];
         s->whole_x += moment + (slc_volume_wide)mass * first;
         s->whole_y += (slc_volume_wide)mass * run->y;
         s->whole_z += (slc_volume_wide)mass * run->z;
@@ -116,6 +122,15 @@ void slc_volume_grey_add(slc_volume_grey_sums *sums, const slc_volume_grey_run *
     }
 }
 
+/* Of n values, with s = q n + r, the squared distances from the mean are those from q without r r / n: a
+ * whole number and a fraction that is no more than it, so little is lost where it is rounded. */
+static double apart_of(const slc_volume_grey_sums *s)
+{
+    const slc_volume_wide n = s->volume, q = s->whole / n, r = s->whole % n;
+    const slc_volume_wide from_q = s->squares + q * q * n - 2 * q * s->whole; /* below 2^112 */
+    return (double)(from_q - r * r / n) - (double)(r * r % n) / (double)n;
+}
+
 void slc_volume_grey_end(slc_volume_grey_sums *sums, size_t n, slc_image_type type)
 {
     for (size_t i = 0; i < n; i++) {
@@ -125,6 +140,7 @@ void slc_volume_grey_end(slc_volume_grey_sums *sums, size_t n, slc_image_type ty
             s->x = (double)s->whole_x;
             s->y = (double)s->whole_y;
             s->z = (double)s->whole_z;
+            s->apart = s->volume > 0 ? apart_of(s) : 0;
         }
         if (!(s->low <= s->high)) { /* there was no number */
             s->low = s->high = (double)NAN;
@@ -132,23 +148,56 @@ void slc_volume_grey_end(slc_volume_grey_sums *sums, size_t n, slc_image_type ty
     }
 }
 
+static double apart_from(double mean, const slc_volume_grey_run *run, double sum)
+{
+    const float *row = run->row;
+    for (size_t x = run->first; x < run->behind; x++) {
+        const double value = (double)row[x];
+        sum += (value - mean) * (value - mean);
+    }
+    return sum;
+}
+
 void slc_volume_grey_spread(slc_volume_grey_sums *s, const slc_volume_grey_run *run)
 {
-    const double mean = s->mass / (double)s->volume;
-    double sum = s->apart;
-    uint32_t values[AT_ONCE];
-    for (size_t first = run->first; first < run->behind; first += AT_ONCE) {
-        const size_t n = run->behind - first < AT_ONCE ? run->behind - first : AT_ONCE;
-        if (run->type != SLC_IMAGE_F32) {
-            take_integers(run->row, run->type, first, n, values);
-        }
-        for (size_t i = 0; i < n; i++) {
-            const double value = run->type == SLC_IMAGE_F32 ? (double)((const float *)run->row)[first + i]
-                                                            : (double)values[i];
-            sum += (value - mean) * (value - mean);
-        }
+    s->apart = apart_from(s->mass / (double)s->volume, run, s->apart);
+}
+
+/* ---- runs that come once ----------------------------------------------------------------------- */
+
+/* What the distances from two means are more about the mean of all. */
+static double between(const slc_volume_grey_sums *a, const slc_volume_grey_sums *b)
+{
+    const double n_a = (double)a->volume, n_b = (double)b->volume;
+    const double step = a->mass / n_a - b->mass / n_b;
+    return a->volume > 0 && b->volume > 0 ? step * step * (n_a * n_b / (n_a + n_b)) : 0;
+}
+
+void slc_volume_grey_add_once(slc_volume_grey_sums *sums, const slc_volume_grey_run *run)
+{
+    if (run->type == SLC_IMAGE_F32) {
+        slc_volume_grey_sums own;
+        slc_volume_grey_begin(&own, 1);
+        slc_volume_grey_add(&own, run);
+        sums->apart += apart_from(own.mass / (double)own.volume, run, 0) + between(sums, &own);
     }
-    s->apart = sum;
+    slc_volume_grey_add(sums, run);
+}
+
+void slc_volume_grey_merge(slc_volume_grey_sums *to, const slc_volume_grey_sums *from)
+{
+    to->apart += from->apart + between(to, from);
+    to->whole += from->whole;
+    to->whole_x += from->whole_x;
+    to->whole_y += from->whole_y;
+    to->whole_z += from->whole_z;
+    to->squares += from->squares;
+    to->mass += from->mass;
+    to->x += from->x;
+    to->y += from->y;
+    to->z += from->z;
+    to->volume += from->volume;
+    add_extremes(to, from->low, from->high);
 }
 
 /* ---- rows of the collection -------------------------------------------------------------------- */
@@ -231,7 +280,7 @@ void slc_volume_greys_find(slc_volume_labeller *v, uint32_t features, slc_volume
     slc_volume_grey_begin(sums, v->n_labels);
     add_all(v, slc_volume_grey_add, sums, labels);
     slc_volume_grey_end(sums, v->n_labels, v->grey.type);
-    if ((features & SLC_VOLUME_SPREAD) != 0) {
+    if ((features & SLC_VOLUME_SPREAD) != 0 && v->grey.type == SLC_IMAGE_F32) {
         add_all(v, slc_volume_grey_spread, sums, labels);
     }
     slc_volume_grey_put(sums, v->n_labels, to, row);

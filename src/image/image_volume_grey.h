@@ -14,7 +14,7 @@ __extension__ typedef unsigned __int128 slc_volume_wide;
 
 /* Of a component. Of what is integers the wide ones are used, of floats the others. */
 typedef struct slc_volume_grey_sums {
-    slc_volume_wide whole, whole_x, whole_y, whole_z;
+    slc_volume_wide whole, whole_x, whole_y, whole_z, squares;
     double mass, x, y, z, low, high;
     double apart; /* squared distances from the mean */
     uint64_t volume;
@@ -34,8 +34,12 @@ void slc_volume_grey_begin(slc_volume_grey_sums *sums, size_t n);
 void slc_volume_grey_add(slc_volume_grey_sums *sums, const slc_volume_grey_run *run);
 /* All runs were added: mass and moments are numbers of floating point from here on. */
 void slc_volume_grey_end(slc_volume_grey_sums *sums, size_t n, slc_image_type type);
-/* All runs once more, for SLC_VOLUME_SPREAD. */
+/* All runs of floats once more, for SLC_VOLUME_SPREAD; of integers it is there. */
 void slc_volume_grey_spread(slc_volume_grey_sums *sums, const slc_volume_grey_run *run);
+/* Where runs come once: as slc_volume_grey_add, and of floats the spread with it; and sums of two parts of a
+ * component, before their end, in one. */
+void slc_volume_grey_add_once(slc_volume_grey_sums *sums, const slc_volume_grey_run *run);
+void slc_volume_grey_merge(slc_volume_grey_sums *to, const slc_volume_grey_sums *from);
 /* n rows of a collection from number `row` on, of the columns that it has. */
 void slc_volume_grey_put(const slc_volume_grey_sums *sums, size_t n, slc_volume_components *to, size_t row);
 

@@ -86,7 +86,7 @@ static void find_all(measure *m)
     }
     if (m->greys != NULL) {
         slc_volume_grey_end(m->greys, n, m->grey.type);
-        if ((m->features & SLC_VOLUME_SPREAD) != 0) {
+        if ((m->features & SLC_VOLUME_SPREAD) != 0 && m->grey.type == SLC_IMAGE_F32) {
             each_run(m, add_spread);
         }
         slc_volume_grey_put(m->greys, n, &m->found, 0);

@@ -7,20 +7,12 @@
  */
 #include "base/columns.h"
 #include "image/image_volume_part.h"
+#include "image/image_volume_slots.h"
 #include "image/image_volume_spans.h"
-#include "image/image_volume_sums.h"
 #include "simd/simd_checksum.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-static const uint32_t no_slot = UINT32_MAX;
-
-typedef struct slot {
-    slc_volume_sums sums;
-    uint32_t parent; /* itself, but of one that was united with another in this slice */
-    bool alive;      /* has a span in the slice being taken */
-} slot;
 
 /* A component that has ended, by its first voxel. */
 typedef struct ending {
@@ -51,10 +43,10 @@ struct slc_volume_stream {
     uint64_t *bits;
     uint32_t *edges;
     slice now, before, first; /* first: of a periodic z alone */
-    slot *slots;
-    uint32_t *free_slots, *united; /* as many as there are slots */
-    ending *ended;                 /* as many, too */
-    size_t n_slots, n_free, n_united;
+    slc_volume grey;          /* beside the slices at hand; its type is that of all slices of a volume */
+    slc_volume_slots slots;
+    ending *ended; /* as many as there are slots */
+    size_t n_ended;
     size_t z;
     bool failed; /* memory ran out in the midst of a slice */
 };
@@ -70,11 +62,7 @@ static bool is_periodic(const slc_volume_stream *s, uint32_t axis)
 
 static void begin(slc_volume_stream *s)
 {
-    s->n_free = 0;
-    for (size_t i = s->n_slots; i-- > 0;) {
-        s->free_slots[s->n_free++] = (uint32_t)i;
-    }
-    s->n_united = 0;
+    slc_volume_slots_begin(&s->slots);
     s->z = 0;
     memset(s->before.row_at, 0, (s->shape.height + 1) * sizeof *s->before.row_at);
     if (s->summed != NULL) {
@@ -109,9 +97,8 @@ slc_status slc_volume_stream_open(const slc_volume_config *given, const slc_volu
     slc_volume_keep keep;
     status = status == SLC_OK ? check_shape(&config, shape, error) : status;
     status = status == SLC_OK ? slc_volume_keep_take(&config, &keep, error) : status;
-    if (status == SLC_OK && ((config.features | keep.features) & ~(uint32_t)SLC_VOLUME_ALL) != 0) {
-        status = slc_fail(error, SLC_ERR_USAGE,
-                          "features: a stream of slices has none of grey values or labels");
+    if (status == SLC_OK && ((config.features | keep.features) & SLC_VOLUME_LABEL) != 0) {
+        status = slc_fail(error, SLC_ERR_USAGE, "features: a stream of slices has no labels");
     }
     if (status == SLC_OK && keep.largest > 0) {
         status = slc_fail(error, SLC_ERR_USAGE,
@@ -127,6 +114,7 @@ slc_status slc_volume_stream_open(const slc_volume_config *given, const slc_volu
         s->config.connectivity = slc_volume_connectivity(&config);
         s->config.exec.device = s->config.filter = NULL;
         s->keep = keep;
+        s->slots.grey = ((config.features | keep.features) & SLC_VOLUME_GREYS) != 0;
         s->shape = *shape;
         s->equal = config.equal && shape->type != SLC_IMAGE_BITS;
         slc_image_kernels_select(config.exec.target, &s->kernels);
@@ -166,9 +154,7 @@ void slc_volume_stream_close(slc_volume_stream *s)
         free(s->now.row_at);
         free(s->before.row_at);
         free(s->first.row_at);
-        free(s->slots);
-        free(s->free_slots);
-        free(s->united);
+        slc_volume_slots_clear(&s->slots);
         free(s->ended);
         free(s->summed);
         slc_columns_clear(&s->judged_schema, &s->judged);
@@ -176,65 +162,22 @@ void slc_volume_stream_close(slc_volume_stream *s)
     }
 }
 
-/* ---- slots ------------------------------------------------------------------------------------- */
-
-static bool grow(void **at, size_t n, size_t size)
-{
-    void *more = n > SIZE_MAX / size ? NULL : realloc(*at, n * size);
-    *at = more != NULL ? more : *at;
-    return more != NULL;
-}
-
-/* Free slots for so many spans more. */
-static bool reserve_slots(slc_volume_stream *s, size_t n)
-{
-    if (s->n_free >= n) {
-        return true;
-    }
-    const size_t doubled = 2 * s->n_slots, enough = s->n_slots + n - s->n_free;
-    const size_t all = doubled > enough ? doubled : enough;
-    if (all >= no_slot || !grow((void **)&s->slots, all, sizeof *s->slots) ||
-        !grow((void **)&s->free_slots, all, sizeof *s->free_slots) ||
-        !grow((void **)&s->united, all, sizeof *s->united) ||
-        !grow((void **)&s->ended, all, sizeof *s->ended)) {
-        return false;
-    }
-    for (size_t i = all; i-- > s->n_slots;) {
-        s->free_slots[s->n_free++] = (uint32_t)i;
-    }
-    s->n_slots = all;
-    return true;
-}
-
-static uint32_t find(slot *slots, uint32_t at)
-{
-    while (slots[at].parent != at) {
-        slots[at].parent = slots[slots[at].parent].parent;
-        at = slots[at].parent;
-    }
-    return at;
-}
+/* ---- a slice ----------------------------------------------------------------------------------- */
 
 /* Two spans touch; the first one may have no slot yet. */
 static void unite(void *context, slc_volume_span *a, slc_volume_span *b)
 {
     slc_volume_stream *s = context;
-    const uint32_t other = find(s->slots, b->label);
-    if (a->label == no_slot) {
+    const uint32_t other = slc_volume_slots_find(&s->slots, b->label);
+    if (a->label == slc_volume_no_slot) {
         a->label = other;
         return;
     }
-    const uint32_t own = find(s->slots, a->label);
+    const uint32_t own = slc_volume_slots_find(&s->slots, a->label);
     if (own != other) {
-        const bool larger = s->slots[own].sums.volume >= s->slots[other].sums.volume;
-        const uint32_t stays = larger ? own : other, goes = larger ? other : own;
-        slc_volume_sums_merge(&s->slots[stays].sums, &s->slots[goes].sums);
-        s->slots[goes].parent = stays;
-        s->united[s->n_united++] = goes;
+        slc_volume_slots_unite(&s->slots, own, other);
     }
 }
-
-/* ---- a slice ----------------------------------------------------------------------------------- */
 
 static slc_volume_spans row_of(const slice *in, size_t y)
 {
@@ -247,7 +190,7 @@ static size_t find_runs(slc_volume_stream *s, const void *row, slc_volume_span *
     slc_image_bits_row(&s->kernels, &s->level, row, s->shape.width, s->config.inverse, s->bits);
     const size_t n = s->kernels.edges(s->bits, s->shape.width, s->edges) / 2;
     for (size_t i = 0; i < n; i++) {
-        to[i] = (slc_volume_span){s->edges[2 * i], s->edges[2 * i + 1], no_slot, 0};
+        to[i] = (slc_volume_span){s->edges[2 * i], s->edges[2 * i + 1], slc_volume_no_slot, 0};
     }
     return n;
 }
@@ -259,7 +202,7 @@ static size_t find_values(const slc_volume_stream *s, const void *row, slc_volum
     for (size_t x = 0; x < s->shape.width; x++) {
         const uint64_t value = slc_volume_value(row, s->shape.type, x);
         if (value != 0 && value != last) {
-            to[n++] = (slc_volume_span){(uint32_t)x, 0, no_slot, value};
+            to[n++] = (slc_volume_span){(uint32_t)x, 0, slc_volume_no_slot, value};
         }
         if (value != 0) {
             to[n - 1].behind = (uint32_t)x + 1;
@@ -275,14 +218,19 @@ static bool take_row(slc_volume_stream *s, const void *row, size_t y)
     const size_t at = now->row_at[y], most = at + s->shape.width;
     if (most > now->capacity) {
         const size_t capacity = most > 2 * now->capacity ? most : 2 * now->capacity;
-        if (!grow((void **)&now->spans, capacity, sizeof *now->spans)) {
+        if (!slc_volume_grow((void **)&now->spans, capacity, sizeof *now->spans)) {
             return false;
         }
         now->capacity = capacity;
     }
     slc_volume_span *spans = now->spans + at;
     now->row_at[y + 1] = at + (s->equal ? find_values(s, row, spans) : find_runs(s, row, spans));
-    return reserve_slots(s, now->row_at[y + 1] - at);
+    if (!slc_volume_slots_reserve(&s->slots, now->row_at[y + 1] - at) ||
+        (s->slots.n > s->n_ended && !slc_volume_grow((void **)&s->ended, s->slots.n, sizeof *s->ended))) {
+        return false;
+    }
+    s->n_ended = s->slots.n;
+    return true;
 }
 
 /* With the rows that come before row y: of the slice before, and of the slice itself, but for the first one,
@@ -307,18 +255,17 @@ static void join_row(slc_volume_stream *s, const slice *now, const slice *before
     }
 }
 
-/* All spans of the row get slots, and are added to them. */
-static void add_row(slc_volume_stream *s, size_t y)
+/* All spans of the row get slots, and are added to them; `grey`: the row's values. */
+static void add_row(slc_volume_stream *s, size_t y, const void *grey)
 {
     const slc_volume_spans row = row_of(&s->now, y);
     for (size_t i = 0; i < row.n; i++) {
         slc_volume_span *span = &row.at[i];
-        if (span->label == no_slot) {
-            span->label = s->free_slots[--s->n_free];
-            s->slots[span->label] = (slot){.parent = span->label};
+        if (span->label == slc_volume_no_slot) {
+            span->label = slc_volume_slots_take(&s->slots);
         }
-        slc_volume_sums *sums = &s->slots[find(s->slots, span->label)].sums;
-        slc_volume_sums_add(sums, span->first, span->behind, y, s->z);
+        const slc_volume_grey_run run = {grey, s->grey.type, span->first, span->behind, y, s->z};
+        slc_volume_slots_add(&s->slots, slc_volume_slots_find(&s->slots, span->label), &run);
     }
     if (is_periodic(s, SLC_VOLUME_PERIODIC_X)) {
         slc_volume_spans_wrap(row, row, s->shape.width, unite, s);
@@ -346,14 +293,14 @@ static size_t spans_of(const slc_volume_stream *s, const slice *in)
 static void resolve(slc_volume_stream *s, slice *in)
 {
     for (size_t i = 0; i < spans_of(s, in); i++) {
-        in->spans[i].label = find(s->slots, in->spans[i].label);
+        in->spans[i].label = slc_volume_slots_find(&s->slots, in->spans[i].label);
     }
 }
 
 static void mark(slc_volume_stream *s, const slice *in, bool alive)
 {
     for (size_t i = 0; i < spans_of(s, in); i++) {
-        s->slots[in->spans[i].label].alive = alive;
+        s->slots.at[in->spans[i].label].alive = alive;
     }
 }
 
@@ -362,7 +309,7 @@ static void mark(slc_volume_stream *s, const slice *in, bool alive)
 static size_t find_ended(slc_volume_stream *s, const slice *in, size_t z, size_t n)
 {
     for (size_t i = 0; i < spans_of(s, in); i++) {
-        slot *one = &s->slots[in->spans[i].label];
+        slc_volume_slot *one = &s->slots.at[in->spans[i].label];
         if (!one->alive && one->sums.first_z < z) {
             one->alive = true;
             s->ended[n++] = (ending){(uint64_t)one->sums.first_z << 32 | one->sums.first_y, one->sums.first_x,
@@ -387,14 +334,14 @@ static void sort_ended(slc_volume_stream *s, size_t n)
 }
 
 /* Of a volume of so many slices, as far as is known: what has ended before is not in the last one. */
-static bool is_kept(slc_volume_stream *s, const slc_volume_sums *sums, size_t depth)
+static bool is_kept(slc_volume_stream *s, uint32_t number, size_t depth)
 {
     if (!s->keep.some) {
         return true;
     }
     slc_volume all = s->shape;
     all.depth = depth;
-    slc_volume_sums_put(sums, 1, &s->judged, 0);
+    slc_volume_slots_put(&s->slots, number, &s->judged, 0);
     return slc_volume_keep_holds(&s->keep, &all, &s->judged, 0);
 }
 
@@ -407,10 +354,10 @@ static slc_status emit(slc_volume_stream *s, size_t n, size_t depth, slc_volume_
     }
     size_t kept = 0;
     for (size_t i = 0; i < n; i++) {
-        const slc_volume_sums *sums = &s->slots[s->ended[i].slot].sums;
-        s->free_slots[s->n_free++] = s->ended[i].slot;
-        if (is_kept(s, sums, depth)) {
-            slc_volume_sums_put(sums, 1, closed, at + kept++);
+        const uint32_t number = s->ended[i].slot;
+        slc_volume_slots_end(&s->slots, number);
+        if (is_kept(s, number, depth)) {
+            slc_volume_slots_put(&s->slots, number, closed, at + kept++);
         }
     }
     s->n_filtered += n - kept;
@@ -430,9 +377,7 @@ static slc_status end_slice(slc_volume_stream *s, slc_volume_components *closed)
     if (keeps) {
         resolve(s, &s->first);
     }
-    while (s->n_united > 0) {
-        s->free_slots[s->n_free++] = s->united[--s->n_united];
-    }
+    slc_volume_slots_release(&s->slots);
     mark(s, &s->before, false);
     mark(s, &s->now, true);
     if (keeps) {
@@ -449,7 +394,7 @@ static bool keep_first(slc_volume_stream *s)
     if (!is_periodic(s, SLC_VOLUME_PERIODIC_Z) || s->z > 0) {
         return true;
     }
-    if (n > s->first.capacity && !grow((void **)&s->first.spans, n, sizeof *s->first.spans)) {
+    if (n > s->first.capacity && !slc_volume_grow((void **)&s->first.spans, n, sizeof *s->first.spans)) {
         return false;
     }
     s->first.capacity = n > s->first.capacity ? n : s->first.capacity;
@@ -468,7 +413,7 @@ static slc_status take_slice(slc_volume_stream *s, const slc_volume *slices, siz
             return SLC_ERR_MEMORY;
         }
         join_row(s, &s->now, &s->before, y);
-        add_row(s, y);
+        add_row(s, y, s->slots.grey ? slc_volume_row(&s->grey, y, z) : NULL);
     }
     if (is_periodic(s, SLC_VOLUME_PERIODIC_Y)) {
         join_ends(s);
@@ -492,13 +437,27 @@ static slc_status fail_memory(slc_volume_stream *s, slc_error *error)
                     s->z);
 }
 
-slc_status slc_volume_stream_push(slc_volume_stream *s, const slc_volume *slices,
-                                  slc_volume_components *closed, slc_error *error)
+/* Grey values of slices, or their own. */
+static slc_status take_grey(slc_volume_stream *s, const slc_volume *slices, const slc_volume *given,
+                            slc_error *error)
 {
-    if (s->failed) {
-        return fail_memory(s, error);
+    const slc_volume *grey = given != NULL ? given : slices;
+    if (!s->slots.grey) {
+        return SLC_OK;
     }
-    slc_status status = slc_volume_check(&s->config, slices, error);
+    const slc_status status = slc_volume_grey_check(slices, grey, error);
+    if (status == SLC_OK && s->z > 0 && grey->type != s->grey.type) {
+        return slc_fail(error, SLC_ERR_USAGE, "grey values: they are %s, those of the slices before are %s",
+                        slc_image_type_name(grey->type), slc_image_type_name(s->grey.type));
+    }
+    s->grey = status == SLC_OK ? *grey : s->grey;
+    s->slots.type = s->grey.type;
+    return status;
+}
+
+static slc_status check_slices(const slc_volume_stream *s, const slc_volume *slices, slc_error *error)
+{
+    const slc_status status = slc_volume_check(&s->config, slices, error);
     if (status != SLC_OK) {
         return status;
     }
@@ -515,7 +474,26 @@ slc_status slc_volume_stream_push(slc_volume_stream *s, const slc_volume *slices
         return slc_fail(error, SLC_ERR_UNSUPPORTED, "slices: more than 32 bits can number");
     }
     const uint32_t features = s->config.features | s->keep.features;
-    status = features != 0 ? slc_volume_check_sums(&all, features, error) : SLC_OK;
+    return features != 0 ? slc_volume_check_sums(&all, features, error) : SLC_OK;
+}
+
+slc_status slc_volume_stream_push(slc_volume_stream *s, const slc_volume *slices,
+                                  slc_volume_components *closed, slc_error *error)
+{
+    return slc_volume_stream_push_grey(s, slices, NULL, closed, error);
+}
+
+slc_status slc_volume_stream_push_grey(slc_volume_stream *s, const slc_volume *slices, const slc_volume *grey,
+                                       slc_volume_components *closed, slc_error *error)
+{
+    if (s->failed) {
+        return fail_memory(s, error);
+    }
+    slc_status status = check_slices(s, slices, error);
+    status = status == SLC_OK ? take_grey(s, slices, grey, error) : status;
+    if (status != SLC_OK) {
+        return status;
+    }
     s->n_filtered = s->z == 0 ? 0 : s->n_filtered;
     for (size_t z = 0; z < slices->depth && status == SLC_OK; z++) {
         status = take_slice(s, slices, z, closed);

@@ -21,6 +21,8 @@ def make():
     npy("grey.npy", (D, H, W), "<u2", "H", grey)
     npy("real.npy", (D, H, W), "<f4", "f", [v / 8 - 3000 for v in grey])
     npy("short.npy", (D - 1, H, W), "<u2", "H", grey[H * W:])
+    npy("long.npy", (D + 1, H, W), "<u2", "H", grey + grey[:H * W])
+    npy("flat.npy", (D, W, H), "<u2", "H", grey)
     npy("wide.npy", (D, H, W), "<u8", "Q", on)
     named = [v and 70000 * (v - 8) + i // 50 for i, v in enumerate(on)]
     npy("named.npy", (D, H, W), "<i4", "i", named)
@@ -134,7 +136,46 @@ grep -qF 'wide.npy: grey values: they have up to 32 bits, not 64' err || fail "$
 want_refused "--intensity needs --stats" label --volume on.npy --intensity grey.npy
 want_refused "--intensity goes with one volume, not with 2" label --volume on.npy on.npy --intensity grey.npy --stats x.csv
 want_refused "--intensity is for the features grey and spread" label --volume on.npy --intensity grey.npy --features area --stats x.csv
-want_refused "--volume --stream does not go with --intensity" label --volume --stream on.npy --intensity grey.npy --stats x.csv
-want_refused "--volume --stream has no feature 'spread'" label --volume --stream on.npy --features area,spread --stats x.csv
+
+# Slice by slice, of a file, of a folder, of the volume's own: the same rows, in the order in which components end.
+by_first() { tail -n +2 "$1" | cut -d, -f4- | sort -t, -k9n -k8n -k7n; }
+for values in grey.npy slices real.npy own; do
+    words=(--intensity $values)
+    [ $values != own ] || words=(--features all)
+    for more in "" "--periodic z" "--equal"; do
+        [ "$more$values" != --equalown ] || continue
+        run label --volume on.npy "${words[@]}" $more --stats s.csv -q
+        want 0
+        run label --volume --stream on.npy "${words[@]}" $more --stats streamed.csv -q
+        want 0
+        want_silent
+        equal "columns of $values $more" "$(head -1 streamed.csv)" "$(head -1 s.csv)"
+        [ "$(wc -l <s.csv)" -gt 2 ] || fail "$(cat s.csv)"
+        if [ $values = real.npy ]; then # the last bits of floats are another order's
+            cmp <(by_first s.csv | cut -d, -f1-13) <(by_first streamed.csv | cut -d, -f1-13) || fail "--stream of $values $more"
+        else
+            cmp <(by_first s.csv) <(by_first streamed.csv) || fail "--stream of $values $more"
+        fi
+        compared=$((compared + 1))
+    done
+done
+run label --volume on.npy --intensity grey.npy --filter 'grey_std>=9000' --features area,spread --stats s.csv -q
+want 0
+run label --volume --stream on.npy --intensity grey.npy --filter 'grey_std>=9000' --features area,spread --stats streamed.csv -q
+want 0
+cmp <(tail -n +2 s.csv | cut -d, -f4- | sort) <(tail -n +2 streamed.csv | cut -d, -f4- | sort) || fail "filter of a stream"
+for short in on:short on:long on:flat; do
+    case ${short#*:} in
+    short) told='short.npy: 3 slices, and on.npy has more' ;;
+    long) told='long.npy: more than the 4 slices of on.npy' ;;
+    flat) told='flat.npy: slices of 5x7 voxels, and on.npy has such of 7x5' ;;
+    esac
+    run label --volume --stream on.npy --intensity ${short#*:}.npy --stats x.csv
+    want 1
+    grep -qF "$told" err || fail "$(cat err)"
+done
+run label --volume --stream --equal wide.npy --features grey --stats x.csv
+want 1
+grep -qF 'wide.npy: slice 1: grey values: they have up to 32 bits, not 64' err || fail "$(cat err)"
 want_no_file x.csv
 passed
