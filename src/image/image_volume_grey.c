@@ -128,7 +128,8 @@ static double apart_of(const slc_volume_grey_sums *s)
 {
     const slc_volume_wide n = s->volume, q = s->whole / n, r = s->whole % n;
     const slc_volume_wide from_q = s->squares + q * q * n - 2 * q * s->whole; /* below 2^112 */
-    return (double)(from_q - r * r / n) - (double)(r * r % n) / (double)n;
+    const slc_volume_wide whole = from_q - r * r / n, rest = r * r % n;
+    return (double)whole - (double)rest / (double)n;
 }
 
 void slc_volume_grey_end(slc_volume_grey_sums *sums, size_t n, slc_image_type type)
