@@ -136,8 +136,8 @@ bool slc_pet_acquire_finish(slc_pet_acquire_job *job)
     }
     slc_pet_acquire_tell_failures(job);
     slc_pet_doubts_tell(command, &job->run.inputs.seen, &job->run.tables);
-    if (!slc_pet_energies_tell(command, &job->run.inputs.seen, &job->run.tables, &job->run.config.convert,
-                               &job->counts.chain.convert)) {
+    if (!slc_pet_singles_tell(command, &job->run.inputs.seen, &job->run.tables, &job->run.config.convert,
+                              &job->counts.chain.convert)) {
         job->run.failed = true;
     }
     if (slc_pet_places_tell(command, &job->counts.chain.convert)) {

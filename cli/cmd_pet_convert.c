@@ -110,8 +110,7 @@ static int end(job *j, slc_status status)
     bool good = slc_pet_inputs_tell(&j->inputs, "pet convert", j->options->quiet, j->options->tolerate_loss);
     slc_pet_doubts_tell("pet convert", &j->inputs.seen, &j->tables);
     good = (slc_pet_clock_tell("pet convert", &j->counts) || j->options->tolerate_loss) && good;
-    good = slc_pet_energies_tell("pet convert", &j->inputs.seen, &j->tables, &j->config.convert,
-                                 &j->counts) &&
+    good = slc_pet_singles_tell("pet convert", &j->inputs.seen, &j->tables, &j->config.convert, &j->counts) &&
            good;
     if (status == SLC_OK && slc_pet_nothing_tell(&j->inputs, "pet convert", &j->counts)) {
         good = false;

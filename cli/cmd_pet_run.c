@@ -252,8 +252,8 @@ int slc_pet_run_end(slc_pet_run_job *job)
     job->failed = !slc_pet_inputs_tell(&job->inputs, name, o->quiet, o->tolerate_loss) || job->failed;
     slc_pet_doubts_tell(name, &job->inputs.seen, &job->tables);
     job->failed = !(slc_pet_clock_tell(name, &job->totals.convert) || o->tolerate_loss) || job->failed;
-    const bool left = slc_pet_energies_tell(name, &job->inputs.seen, &job->tables, &job->config.convert,
-                                            &job->totals.convert);
+    const bool left = slc_pet_singles_tell(name, &job->inputs.seen, &job->tables, &job->config.convert,
+                                           &job->totals.convert);
     job->failed = !left || job->failed;
     job->writes_nothing = slc_pet_nothing_tell(&job->inputs, name, &job->totals.convert);
     if (job->partial && !job->started && !job->writes_nothing) {

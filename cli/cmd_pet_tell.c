@@ -196,6 +196,17 @@ bool slc_pet_energies_tell(const char *command, const slc_io_pet_seen *seen, con
     return c->frames == 0 || c->singles > 0;
 }
 
+bool slc_pet_singles_tell(const char *command, const slc_io_pet_seen *seen, const slc_pet_tables *tables,
+                          const slc_pet_convert_config *config, const slc_pet_convert_counts *c)
+{
+    char text[SLC_REPORT_PET_DOUBT];
+    if (!slc_report_pet_frames_doubt(seen, tables, config, c, text) &&
+        slc_report_pet_units_doubt(seen, tables, text)) {
+        slc_cli_say(command, "%s", text);
+    }
+    return slc_pet_energies_tell(command, seen, tables, config, c);
+}
+
 bool slc_pet_nothing_tell(const slc_io_pet_inputs *inputs, const char *command,
                           const slc_pet_convert_counts *c)
 {

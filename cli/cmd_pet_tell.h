@@ -27,6 +27,10 @@ bool slc_pet_clock_tell(const char *command, const slc_pet_convert_counts *count
  * --quiet. False: nothing is left, so that the exit status is 1. */
 bool slc_pet_energies_tell(const char *command, const slc_io_pet_seen *seen, const slc_pet_tables *tables,
                            const slc_pet_convert_config *config, const slc_pet_convert_counts *counts);
+/* The same of commands that write energies: also that units of the electronics are taken for keV, if they
+ * seem to be others. */
+bool slc_pet_singles_tell(const char *command, const slc_io_pet_seen *seen, const slc_pet_tables *tables,
+                          const slc_pet_convert_config *config, const slc_pet_convert_counts *counts);
 /* Tells where there were no frames, or where none is of the scanner or became a single; the exit status is
  * then 1, and no file is written. */
 bool slc_pet_nothing_tell(const slc_io_pet_inputs *inputs, const char *command,

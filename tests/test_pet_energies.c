@@ -100,12 +100,56 @@ static void both_numbers_are_told(void **state)
                         "frame's energy is 1 keV");
 }
 
+/* Frames with a peak of a third within 8 % of `peak`, and a continuum below it. */
+static void see_peak(slc_io_pet_seen *seen, double peak, int n)
+{
+    *seen = (slc_io_pet_seen){.frames = 0};
+    for (int i = 0; i < n; i++) {
+        const double part = (double)(i * 37 % 101) / 101;
+        const double energy = i % 3 == 0 ? peak * (0.96 + 0.08 * part) : peak * (0.2 + 0.5 * part);
+        const uint32_t units = (uint32_t)energy;
+        const slc_pet_frame frame = {.energy = {(uint8_t)(units >> 8), (uint8_t)units}};
+        slc_io_pet_seen_add(seen, &frame, 1);
+    }
+}
+
+static void units_that_are_no_kev(void **state)
+{
+    (void)state;
+    static slc_io_pet_seen seen;
+    char text[SLC_REPORT_PET_DOUBT];
+    const float gain = 0.1F;
+    const slc_pet_tables none = {.position = NULL}, gains = {.gain = &gain};
+    for (int peak = 430; peak <= 600; peak += 10) {
+        see_peak(&seen, peak, 500);
+        assert_false(slc_report_pet_units_doubt(&seen, &none, text));
+    }
+    see_peak(&seen, 5110, 150); /* too few */
+    assert_false(slc_report_pet_units_doubt(&seen, &none, text));
+    see_peak(&seen, 5110, 500);
+    assert_false(slc_report_pet_units_doubt(&seen, &gains, text));
+    assert_true(slc_report_pet_units_doubt(&seen, &none, text));
+    assert_non_null(strstr(text, "energies of frames gather at 51"));
+    see_peak(&seen, 51, 500);
+    assert_true(slc_report_pet_units_doubt(&seen, &none, text));
+    see_peak(&seen, 0, 500); /* no energy at all */
+    assert_false(slc_report_pet_units_doubt(&seen, &none, text));
+    seen = (slc_io_pet_seen){.frames = 0};
+    for (int i = 0; i < 1000; i++) { /* gathered nowhere */
+        const uint32_t units = 40U * (uint32_t)i + 1;
+        const slc_pet_frame frame = {.energy = {(uint8_t)(units >> 8), (uint8_t)units}};
+        slc_io_pet_seen_add(&seen, &frame, 1);
+    }
+    assert_false(slc_report_pet_units_doubt(&seen, &none, text));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(energies_are_summed_up),
         cmocka_unit_test(frames_are_kept_to_ask),
         cmocka_unit_test(both_numbers_are_told),
+        cmocka_unit_test(units_that_are_no_kev),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

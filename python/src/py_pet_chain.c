@@ -477,7 +477,7 @@ static PyObject *chain_totals(PyObject *module, PyObject *capsule)
 }
 
 /* pet_chain_about(chain, geometry, position_side): (what has been read of the files, a line if energies leave
- * next to nothing, else ""), once they are not read any more. */
+ * next to nothing, else "", a line if they seem not to be keV, else ""), once they are not read any more. */
 static PyObject *chain_about(PyObject *module, PyObject *arguments)
 {
     char text[SLC_REPORT_PET_DOUBT];
@@ -495,8 +495,9 @@ static PyObject *chain_about(PyObject *module, PyObject *arguments)
     } else {
         const bool doubt = slc_report_pet_frames_doubt(&c->inputs.seen, &c->tables.tables, &c->config.convert,
                                                        &c->totals.convert, text);
+        const bool other = !doubt && slc_report_pet_units_doubt(&c->inputs.seen, &c->tables.tables, text);
         PyObject *about = pet_give_about(&c->inputs, geometry, side);
-        made = about != NULL ? Py_BuildValue("(Ns)", about, doubt ? text : "") : NULL;
+        made = about != NULL ? Py_BuildValue("(Nss)", about, doubt ? text : "", other ? text : "") : NULL;
     }
     pet_leave(c);
     return made;

@@ -86,6 +86,15 @@ def test_clocks_and_start_are_the_commands(tmp_path):
         run.save(tmp_path / "again.csv")
 
 
+def test_units_that_are_no_kev(frames, tmp_path):
+    """An assumption, and no fault: it is told all the same."""
+    frames.tofile(tmp_path / "a.raw")
+    for on_fault in ("warn", "raise"):
+        with pytest.warns(sluice.DamageWarning, match="energies of frames gather at 5[01].., and not near 511 keV") as seen:
+            assert sum(f.singles.n_rows for f in pet.run(tmp_path / "a.raw", SCANNER, on_fault=on_fault)) > 0
+        assert [one.filename for one in seen] == [__file__]
+
+
 def test_series(frames, tmp_path):
     with pet.acquire("127.0.0.1:0", output=tmp_path / "run.raw", rotate_bytes=200_000, sequence=(0, 8)) as acquisition:
         pet.send(frames, acquisition.addresses, frames_hz=4e5, sequence=True)

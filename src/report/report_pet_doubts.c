@@ -16,7 +16,9 @@ enum {
     EACH = 100,    /* frames of a module, unit or place, before one that is missing is told */
     IN_ROW = 1000, /* counts of a row of crystals */
     SEPARATE = 3,  /* places of a map for each crystal across */
-    SHARE = 100    /* a window that keeps less than one of so many is told */
+    SHARE = 100,   /* a window that keeps less than one of so many is told */
+    ENOUGH = 200,  /* energies, before where they gather is told */
+    PEAK = 4       /* ... which is told if one of so many is within a tenth of it to either side */
 };
 
 /* ---- modules, units, places -------------------------------------------------------------------- */
@@ -252,6 +254,42 @@ bool slc_report_pet_energies_doubt(const float *energy_kev, size_t n, double low
         tell_energies(&energies, low_kev, high_kev, inside, n, true, text);
     }
     return little;
+}
+
+/* Where a fifth of its width, in all, has most of these, which rise; 0: nowhere are there enough. */
+static double gathers_at(const float *sorted, size_t n)
+{
+    size_t best = 0, best_first = 0;
+    for (size_t first = 0, last = 0; first < n; first++) {
+        while (last < n && sorted[last] <= 1.2F * sorted[first]) {
+            last++;
+        }
+        if (sorted[first] > 0 && last - first > best) {
+            best = last - first;
+            best_first = first;
+        }
+    }
+    return n >= ENOUGH && best >= n / PEAK ? (double)sorted[best_first + best / 2] : 0;
+}
+
+bool slc_report_pet_units_doubt(const slc_io_pet_seen *seen, const slc_pet_tables *tables,
+                                char text[SLC_REPORT_PET_DOUBT])
+{
+    const double peak_kev = 511, off = 0.2;
+    float energies[SLC_IO_PET_SEEN_FRAMES];
+    for (uint32_t i = 0; i < seen->kept; i++) {
+        energies[i] = (float)(256 * seen->frame[i].energy[0] + seen->frame[i].energy[1]);
+    }
+    qsort(energies, seen->kept, sizeof *energies, by_value);
+    const double peak = tables->gain == NULL ? gathers_at(energies, seen->kept) : 0;
+    const bool other = peak > 0 && fabs(peak - peak_kev) > off * peak_kev;
+    if (other) {
+        (void)snprintf(text, SLC_REPORT_PET_DOUBT,
+                       "energies of frames gather at %.4g, and not near 511 keV; without a table of gains "
+                       "(--tables) a unit of them is taken for 1 keV",
+                       peak);
+    }
+    return other;
 }
 
 bool slc_report_pet_frames_doubt(const slc_io_pet_seen *seen, const slc_pet_tables *tables,

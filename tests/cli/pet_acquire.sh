@@ -112,6 +112,7 @@ want 1
 grep -qx "sluice pet run: d.raw: the same file of an acquisition as d.raw" err || fail "it said: $(cat err)"
 run pet run --scanner mouse20 --horizon 1s d.0001.raw d.raw -q
 want 1
+want_units
 echo "sluice pet run: d.raw comes before d.0001.raw: give the files of an acquisition in their order, or --series" | want_err
 run pet run --scanner mouse20 --horizon 1s a.raw d.raw --json
 want 0

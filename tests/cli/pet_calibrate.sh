@@ -193,6 +193,7 @@ doubted maps.raw $words,crystals=5x3 "crystals z = 0 .* as if blocks had more th
 for command in run convert; do
     run pet $command places.raw --scanner $words,crystals=6x4 -o doubt.singles -q $([ $command = convert ] || echo --format hdf5)
     want 0
+    want_units
     echo "sluice pet $command: there are no frames of crystals y above 4; blocks have 6, from 0: is it this scanner?" | want_err
 done
 

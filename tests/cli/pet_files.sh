@@ -109,6 +109,7 @@ run pet run run.raw $scan --json
 frames=$(key out "o['convert']['frames']")
 run pet run run.raw run.raw.index $scan --json
 want 0
+want_units
 echo "sluice pet run: run.raw.index is the index of a raw file: it is passed over" | want_err
 equal "frames beside an index" "$(key out "o['convert']['frames'], o['inputs']")" "($frames, 1)"
 # Frames of a larger scanner, of which few have a place in this one: files are written, the status is 1.

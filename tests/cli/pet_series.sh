@@ -6,7 +6,8 @@
 . "$source/tests/cli/pet_receiver.sh"
 
 # An acquisition of seven files or more.
-scan="--scanner mouse20 --horizon 1s"
+"$sluice" simulate pet --seconds 0.001 -o one.raw --write-tables keV.h5 -q || fail "no tables"
+scan="--tables keV.h5 --horizon 1s"
 listen -o run.raw --rotate-size 200000 --sequence 0:8
 transmit --rate 4e5 --seconds 0.25 --sequence
 sleep 0.3

@@ -312,7 +312,9 @@ class Run:
         told = _core.pet_chain_next(self._chain._chain)
         if told is None:
             self.close()
-            about, doubt = self._about()
+            about, doubt, units = self._about()
+            if units:  # an assumption, and no fault
+                warn_lost(units, "warn" if self._on_fault == "raise" else self._on_fault, 4)
             tell(about, self._beyond, self._chain._losses(doubt), self._on_fault, 5)
             raise_failed(about)
             raise StopIteration
@@ -325,7 +327,7 @@ class Run:
             raise StrictError(f"{found.faults}{self._chain.totals['first_fault']}")
         return found
 
-    def _about(self) -> tuple[dict[str, Any], str]:
+    def _about(self) -> tuple[dict[str, Any], str, str]:
         tables = self._chain.tables
         side = tables.position_side if tables.position is not None else 0
         return _core.pet_chain_about(self._chain._chain, tables.scanner.geometry, side)
@@ -346,7 +348,7 @@ class Run:
         """Counts so far: those of ``Chain.totals``, and of the files ``inputs``, ``lost``, ``repeated``, ``foreign`` …"""
         if self._open:
             return self._chain.totals
-        files, _ = self._about()
+        files = self._about()[0]
         return {**self._chain.totals, **{name: value for name, value in files.items() if name not in ("faults", "frames")}}
 
     @property
