@@ -1,28 +1,13 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Batches of raw events. */
-#define _DEFAULT_SOURCE /* madvise */
 #include <sluice/base.h>
+
+#include "base/block.h"
 
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 
 enum { EVENT_ALIGN = 8 };
-
-enum { LARGE_PAGE = 1 << 21, WORTHWHILE = LARGE_PAGE / 2 };
-
-/* Large pages where the system gives them: a batch is megabytes, is filled from end to end and then read in
- * many places at once. They must be asked for before memory is touched, and what realloc() moves has been. */
-static uint8_t *alloc_large(size_t bytes)
-{
-    uint8_t *memory = aligned_alloc(LARGE_PAGE, bytes);
-#if defined(MADV_HUGEPAGE)
-    if (memory != NULL) {
-        (void)madvise(memory, bytes, MADV_HUGEPAGE);
-    }
-#endif
-    return memory;
-}
 
 /* realloc with room for growth; *pointer is unchanged on failure. */
 static bool grow(void **pointer, size_t bytes)
@@ -36,11 +21,12 @@ static bool grow(void **pointer, size_t bytes)
 
 static bool grow_bytes(slc_batch *batch, size_t capacity)
 {
-    if (capacity < WORTHWHILE) {
+    /* What realloc() moves has been touched. */
+    if (capacity < SLC_BLOCK_LARGE) {
         return grow((void **)&batch->bytes, capacity) && (batch->capacity = capacity, true);
     }
-    const size_t pages = capacity / LARGE_PAGE + (capacity % LARGE_PAGE > 0);
-    uint8_t *larger = pages <= SIZE_MAX / LARGE_PAGE ? alloc_large(pages * LARGE_PAGE) : NULL;
+    const size_t pages = capacity / SLC_BLOCK_PAGE + (capacity % SLC_BLOCK_PAGE > 0);
+    uint8_t *larger = pages <= SIZE_MAX / SLC_BLOCK_PAGE ? slc_block_pages(pages * SLC_BLOCK_PAGE) : NULL;
     const size_t kept = batch->size < batch->capacity ? batch->size : batch->capacity;
     if (larger == NULL) {
         return false;
@@ -50,7 +36,7 @@ static bool grow_bytes(slc_batch *batch, size_t capacity)
     }
     free(batch->bytes);
     batch->bytes = larger;
-    batch->capacity = pages * LARGE_PAGE;
+    batch->capacity = pages * SLC_BLOCK_PAGE;
     return true;
 }
 

@@ -4,6 +4,8 @@
 #define _DEFAULT_SOURCE /* MAP_ANONYMOUS, madvise */
 #include "base/columns.h"
 
+#include "base/block.h"
+
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
@@ -55,36 +57,30 @@ size_t slc_columns_bound(const slc_schema *schema, size_t rows, uint32_t events)
     return bytes;
 }
 
-/* Blocks of so many bytes come from the system: a bound is much more than the rows that come of it, and no
- * page is touched before a row needs it, which calloc() keeps only until the process has freed as much. */
-enum { MAPPED = 1 << 20 };
+/* Blocks of so many bytes come from the system, in large pages where it has them (base/block.h): a bound is
+ * much more than the rows that come of it, and no page is touched before a row needs it, which calloc() keeps
+ * only until the process has freed as much. */
+enum { MAPPED = 1 << 19 };
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer) /* its guards are worth more */
 #define MAPPED INT32_MAX
 #endif
 #endif
 
-/* Columns of so many bytes, on the average, are in large pages where the system has them: a fault for each
- * small one costs as much as what fills it, and many times that in virtual machines. Of shorter ones too
- * little would be used. */
-enum { LARGE_COLUMN = 1 << 18 };
-
-/* What rows come first in is a large page too. */
-enum { LARGE_PAGE = 1 << 21 };
-
 /* Memory of the system that begins with a large page; NULL without memory. */
 static void *map_large(size_t bytes)
 {
-    char *all = mmap(NULL, bytes + LARGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    char *all = mmap(NULL, bytes + SLC_BLOCK_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
+                     0);
     if (all == MAP_FAILED) {
         return NULL;
     }
-    const size_t before = (LARGE_PAGE - (uintptr_t)all % LARGE_PAGE) % LARGE_PAGE;
+    const size_t before = (SLC_BLOCK_PAGE - (uintptr_t)all % SLC_BLOCK_PAGE) % SLC_BLOCK_PAGE;
     const size_t page = (size_t)sysconf(_SC_PAGESIZE), kept = (before + bytes + page - 1) / page * page;
     if (before > 0) {
         (void)munmap(all, before);
     }
-    (void)munmap(all + kept, bytes + LARGE_PAGE - kept);
+    (void)munmap(all + kept, bytes + SLC_BLOCK_PAGE - kept);
 #if defined(MADV_HUGEPAGE)
     (void)madvise(all + before, bytes, MADV_HUGEPAGE);
 #endif
@@ -92,16 +88,9 @@ static void *map_large(size_t bytes)
 }
 
 /* Of zeros; NULL without memory. */
-static void *new_block(size_t bytes, size_t columns)
+static void *new_block(size_t bytes)
 {
-    if (bytes < MAPPED) {
-        return calloc(1, bytes);
-    }
-    if (bytes / LARGE_COLUMN > columns) {
-        return map_large(bytes);
-    }
-    void *block = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    return block != MAP_FAILED ? block : NULL;
+    return bytes < MAPPED ? calloc(1, bytes) : map_large(bytes);
 }
 
 static void free_block(void *block, size_t bytes)
@@ -162,7 +151,7 @@ slc_status slc_columns_reserve(const slc_schema *schema, void *collection, size_
         return SLC_OK;
     }
     const size_t bytes = slc_columns_bound(schema, capacity, event_capacity);
-    char *block = new_block(bytes, schema->n_columns);
+    char *block = new_block(bytes);
     if (block == NULL) {
         return SLC_ERR_MEMORY;
     }

@@ -6,6 +6,8 @@
  */
 #include "io/io_encode.h"
 
+#include "base/block.h"
+
 #include <pthread.h>
 #include <signal.h>
 #include <stdlib.h>
@@ -15,10 +17,18 @@ typedef struct encoder {
     pthread_t thread;
 } encoder;
 
+/* Memory of blocks in large pages: results of many columns begin with a block for each of them. */
+typedef struct slab {
+    struct slab *before;
+    _Alignas(SLC_BLOCK_ALIGN) char bytes[];
+} slab;
+
 struct slc_io_encoders {
     slc_io_encoders_config config;
     void *scratch; /* the caller's */
     slc_io_block *free;
+    slab *slabs; /* the last one, of which so many bytes are left */
+    size_t slab_left;
     encoder *threads;
     uint32_t n_started;
     bool asked; /* for threads */
@@ -61,9 +71,19 @@ slc_status slc_io_encoders_open(const slc_io_encoders_config *config, slc_io_enc
 
 /* ---- blocks ------------------------------------------------------------------------------------ */
 
+static void free_bytes(slc_io_block *block)
+{
+    if (!block->of_slab) {
+        free(block->bytes);
+    }
+    block->bytes = NULL;
+    block->room = 0;
+    block->of_slab = false;
+}
+
 static void free_block(slc_io_block *block)
 {
-    free(block->bytes);
+    free_bytes(block);
     free(block->encoded);
     free(block);
 }
@@ -76,6 +96,35 @@ void slc_io_encoders_return(slc_io_encoders *e, slc_io_block *block)
     }
 }
 
+static char *take_of_slab(slc_io_encoders *e, size_t room)
+{
+    const size_t all = SLC_BLOCK_PAGE - sizeof(slab);
+    if (e->slab_left < room) {
+        slab *next = slc_block_pages(SLC_BLOCK_PAGE);
+        if (next == NULL) {
+            return NULL;
+        }
+        next->before = e->slabs;
+        e->slabs = next;
+        e->slab_left = all;
+    }
+    char *bytes = e->slabs->bytes + (all - e->slab_left);
+    e->slab_left -= room;
+    return bytes;
+}
+
+/* A block that grows has memory of its own, as nobody takes back what is of a slab. */
+static bool need_room(slc_io_encoders *e, slc_io_block *block, size_t room)
+{
+    enum { LEAST = 1 << 14, MOST = 1 << 19 };
+    const bool first = block->bytes == NULL;
+    free_bytes(block);
+    block->of_slab = first && room >= LEAST && room <= MOST;
+    block->bytes = block->of_slab ? (uint8_t *)take_of_slab(e, slc_block_bound(room)) : malloc(room);
+    block->room = block->bytes != NULL ? room : 0;
+    return block->bytes != NULL;
+}
+
 slc_io_block *slc_io_encoders_take(slc_io_encoders *e, size_t room)
 {
     slc_io_block *block = e->free;
@@ -84,12 +133,7 @@ slc_io_block *slc_io_encoders_take(slc_io_encoders *e, size_t room)
     } else {
         block = calloc(1, sizeof *block);
     }
-    if (block != NULL && block->room < room) {
-        free(block->bytes);
-        block->bytes = malloc(room);
-        block->room = block->bytes != NULL ? room : 0;
-    }
-    if (block != NULL && block->room < room) {
+    if (block != NULL && block->room < room && !need_room(e, block, room)) {
         free_block(block);
         return NULL;
     }
@@ -254,6 +298,11 @@ void slc_io_encoders_close(slc_io_encoders *e)
         slc_io_block *block = e->free;
         e->free = block->next;
         free_block(block);
+    }
+    while (e->slabs != NULL) {
+        slab *last = e->slabs;
+        e->slabs = last->before;
+        free(last);
     }
     if (e->config.scratch_close != NULL && e->scratch != NULL) {
         e->config.scratch_close(e->scratch);

@@ -26,7 +26,7 @@ struct slc_io_block {
     uint32_t flags;
     slc_io_encode encode; /* the rest is the encoders' */
     slc_status status;
-    bool done;
+    bool done, of_slab;
     slc_io_block *next;
 };
 /* Room for `encoded`; what was there is lost. */

@@ -3,6 +3,7 @@
  * are in the first-level cache, by the kernel of velo_cluster.simd.c. What a detector should not send
  * (damaged or doubled words) goes through the decoder first, so that faults and hits are those of the two
  * separate stages. */
+#include "base/block.h"
 #include "base/bytes.h"
 #include "velo/velo_cluster_work.h"
 #include "velo/velo_decode_event.h"
@@ -22,7 +23,7 @@ slc_status slc_velo_cluster_reserve_banks(slc_velo_cluster_scratch *scratch, slc
     }
     scratch->target = slc_simd_kernel_choice(&slc_velo_kernel_rows[SLC_VELO_KERNEL_CLUSTER], choice);
     if (scratch->work == NULL) {
-        scratch->work = malloc(sizeof(slc_velo_cluster_work));
+        scratch->work = slc_block_zeros(sizeof(slc_velo_cluster_work));
         if (scratch->work == NULL) {
             return SLC_ERR_MEMORY;
         }

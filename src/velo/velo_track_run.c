@@ -168,8 +168,10 @@ slc_status slc_velo_track_reserve(slc_velo_track_scratch *scratch, size_t hits)
     if (scratch->block != NULL && hits <= scratch->hits) {
         return SLC_OK;
     }
+    const size_t half_more = scratch->hits + scratch->hits / 2;
+    hits = hits > half_more ? hits : half_more;
     const size_t bytes = bytes_for(hits);
-    void *block = calloc(1, bytes);
+    void *block = slc_block_zeros(bytes);
     if (block == NULL) {
         return SLC_ERR_MEMORY;
     }

@@ -109,7 +109,9 @@ slc_status slc_velo_vertex_reserve(slc_velo_vertex_scratch *scratch, size_t trac
     if (tracks > (size_t)INT32_MAX / SLC_VELO_MAX_PRIMARIES) {
         return SLC_ERR_MEMORY;
     }
-    void *block = calloc(1, carve(NULL, NULL, tracks));
+    const size_t half_more = scratch->tracks + scratch->tracks / 2, most = INT32_MAX / SLC_VELO_MAX_PRIMARIES;
+    tracks = half_more > tracks ? (half_more < most ? half_more : most) : tracks;
+    void *block = slc_block_zeros(carve(NULL, NULL, tracks));
     if (block == NULL) {
         return SLC_ERR_MEMORY;
     }
