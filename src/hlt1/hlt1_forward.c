@@ -59,6 +59,9 @@ static void clear_room(slc_hlt1_forward_search *search)
     free(search->used);
     free(search->free_x);
     free(search->pivots);
+    free(search->work->agreeing.x);
+    free(search->work->agreeing.row);
+    free(search->work->agreeing.slope);
 }
 
 slc_hlt1_forward_search *slc_hlt1_forward_open(const slc_hlt1_geometry *geometry, slc_simd_target target)
@@ -103,9 +106,14 @@ slc_status slc_hlt1_forward_reserve(slc_hlt1_forward_search *search, size_t trac
     search->used = malloc(rows + 1);
     search->free_x = malloc((rows + SLC_HLT1_FORWARD_SPARE) * sizeof *search->free_x);
     search->pivots = malloc((pivots + SLC_HLT1_FORWARD_SPARE) * sizeof *search->pivots);
+    slc_hlt1_forward_agreeing *agreeing = &search->work->agreeing;
+    agreeing->x = malloc((rows + SLC_HLT1_FORWARD_SPARE) * sizeof *agreeing->x);
+    agreeing->row = malloc((rows + SLC_HLT1_FORWARD_SPARE) * sizeof *agreeing->row);
+    agreeing->slope = malloc((rows + SLC_HLT1_FORWARD_SPARE) * sizeof *agreeing->slope);
     const bool all = search->starts != NULL && search->found != NULL && search->of != NULL &&
                      search->range != NULL && search->has != NULL && search->used != NULL &&
-                     search->free_x != NULL && search->pivots != NULL;
+                     search->free_x != NULL && search->pivots != NULL && agreeing->x != NULL &&
+                     agreeing->row != NULL && agreeing->slope != NULL;
     search->n_tracks = all ? n : 0;
     search->n_hits = all ? rows : 0;
     return all ? SLC_OK : SLC_ERR_MEMORY;

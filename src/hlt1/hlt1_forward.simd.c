@@ -14,6 +14,8 @@
 static const float window_mm = 150.0f, free_window_mm = 50.0f, window_per_q = 2e6f, outer_mm = 100.0f,
                    stereo_mm = 800.0f;
 static const float triplet_limit = 8.0f;
+/* The slope of what is not to be taken, far from others. */
+enum { MARGIN = SLC_HLT1_FORWARD_MARGIN, NOWHERE = SLC_HLT1_FORWARD_SLOPES + 8 };
 
 /* ---- where the track is expected ---------------------------------------------------------------- */
 
@@ -104,16 +106,7 @@ static bool find_windows(const slc_hlt1_forward_in *in, const slc_hlt1_forward_s
     return every;
 }
 
-/* ---- three hits --------------------------------------------------------------------------------- */
-
-/* A set of three layers for a track. */
-typedef struct three {
-    const slc_hlt1_forward_in *in;
-    const slc_hlt1_forward_start *start;
-    slc_hlt1_forward_work *w;
-    uint32_t set, first, middle, last; /* layers */
-    float lever, per_lever, reach;
-} three;
+/* ---- hits that others agree with ---------------------------------------------------------------- */
 
 /* How far in x the middle of the magnet is from where the two legs meet, for the slope behind it. */
 static inline f32v magnet_shift(const slc_hlt1_forward_params *params, f32v slope)
@@ -121,6 +114,137 @@ static inline f32v magnet_shift(const slc_hlt1_forward_params *params, f32v slop
     const float *p = params->x_at_magnet;
     return ADD(f(p[0]), MUL(slope, ADD(f(p[1]), MUL(slope, ADD(f(p[2]), MUL(slope, f(p[3])))))));
 }
+
+/* With the middle of the magnet, a hit is a slope: its number, the finer the less it is bent. `per` is one by
+ * the way from there. */
+static inline u32v slopes_of(const slc_hlt1_forward_in *in, const slc_hlt1_forward_start *s, float per,
+                             f32v x)
+{
+    const float half = 0.5f * SLC_HLT1_FORWARD_SLOPES;
+    const f32v off = SUB(x, f(s->magnet_x));
+    const f32v shift = magnet_shift(in->tables->params, MUL(off, f(per)));
+    const f32v bend = SUB(MUL(SUB(off, shift), f(per)), f(s->velo.tx));
+    const f32v part = DIV(bend, ADD(f(SLC_HLT1_FORWARD_HALF_BEND), f32v_abs(bend)));
+    const i32v number = i32v_truncate(MUL(ADD(part, f(1.0f)), f(half)));
+    return u32v_from_i32(i32v_max(i32v_set(0), i32v_min(number, i32v_set(SLC_HLT1_FORWARD_SLOPES - 1))));
+}
+
+/* The slopes of all hits in the windows, and which layers have one; hits that others have taken are nowhere.
+ */
+static void mark(const slc_hlt1_forward_in *in, const slc_hlt1_forward_start *s, slc_hlt1_forward_work *w)
+{
+    uint8_t *layers = w->layers.byte + MARGIN;
+    uint32_t *slope = w->agreeing.slope;
+    memset(&w->layers, 0, sizeof w->layers);
+    for (uint32_t j = 0; j < SLC_HLT1_FORWARD_X_LAYERS; j++) {
+        const uint32_t k = sets[j / 3][j % 3], n = w->end[k] - w->begin[k];
+        const float per = 1 / (w->z[k] - in->tables->params->magnet_z_mm[0]);
+        const float *x = in->free_x + w->row[k] + w->begin[k];
+        for (uint32_t i = 0; i < n; i += (uint32_t)SIMD_LANES) {
+            const f32v here = f32v_load(x + i);
+            const u32v number = slopes_of(in, s, per, here), none = u32v_set(NOWHERE);
+            u32v_store(slope + i, u32v_select(f32v_lt(here, f(INFINITY)), number, none));
+        }
+        for (uint32_t i = 0; i < n; i++) {
+            layers[slope[i]] |= (uint8_t)(1U << j);
+        }
+        slope += n;
+    }
+    layers[NOWHERE] = 0;
+}
+
+/* Three neighbouring slopes, of vectors of bytes. */
+static inline u32v around(const uint8_t *of)
+{
+    return u32v_or(u32v_load_any(of), u32v_or(u32v_load_any(of - 1), u32v_load_any(of + 1)));
+}
+
+/* Where enough layers have a hit within three neighbouring slopes: the bits of all three. */
+static void count_layers(slc_hlt1_forward_work *w)
+{
+    const u32v more = u32v_set(0x01010101U * (128 - SLC_HLT1_FORWARD_AGREEING));
+    const u32v pairs = u32v_set(0x55555555U), fours = u32v_set(0x33333333U), bytes = u32v_set(0x0f0f0f0fU);
+    for (size_t i = 0; i < SLC_HLT1_FORWARD_SLOPES; i += 4 * SIMD_LANES) {
+        u32v bits = around(w->layers.byte + MARGIN + i);
+        bits = u32v_sub(bits, u32v_and(u32v_shr(bits, 1), pairs));
+        bits = u32v_add(u32v_and(bits, fours), u32v_and(u32v_shr(bits, 2), fours));
+        bits = u32v_and(u32v_add(bits, u32v_shr(bits, 4)), bytes);
+        u32v_store(w->enough.word + (MARGIN + i) / 4, u32v_and(u32v_add(bits, more), u32v_set(0x80808080U)));
+    }
+    for (size_t i = 0; i < SLC_HLT1_FORWARD_SLOPES; i += 4 * SIMD_LANES) {
+        u32v_store(w->layers.word + (MARGIN + i) / 4, around(w->enough.byte + MARGIN + i));
+    }
+    for (size_t i = 0; i < SLC_HLT1_FORWARD_SLOPES; i += SIMD_LANES8) {
+        mask8_store(w->agreed.byte + i / 8, u8v_ge(u8v_load(w->layers.byte + MARGIN + i), u8v_set(128)));
+    }
+}
+
+/* Which lanes' slopes are such ones? */
+static inline mask32 are_agreed(const slc_hlt1_forward_work *w, u32v slope, mask32 some)
+{
+    const uint32_t *word = w->agreed.word;
+    const u32v i = u32v_shr(slope, 5), one = u32v_set(1);
+    some = mask32_and(some, u32v_lt(slope, u32v_set(SLC_HLT1_FORWARD_SLOPES)));
+    u32v bits;
+    if (are_long()) {
+        const size_t n = SIMD_LANES;
+        bits = u32v_bits_of_f32(pick(f32v_from_bits(u32v_load(word)), f32v_from_bits(u32v_load(word + n)),
+                                     f32v_from_bits(u32v_load(word + 2 * n)),
+                                     f32v_from_bits(u32v_load(word + 3 * n)), i));
+    } else {
+        bits = u32v_gather_masked(word, i, some, u32v_set(0));
+    }
+    bits = u32v_and(u32v_shrv(bits, u32v_and(slope, u32v_set(31))), one);
+    return mask32_and(some, u32v_eq(bits, one));
+}
+
+/* Makes the lists of hits where enough layers have one. */
+static void list_agreeing(const slc_hlt1_forward_in *in, const slc_hlt1_forward_start *s,
+                          slc_hlt1_forward_work *w)
+{
+    const uint32_t *slope = w->agreeing.slope;
+    float *x = w->agreeing.x;
+    uint32_t *row = w->agreeing.row;
+    mark(in, s, w);
+    count_layers(w);
+    for (uint32_t j = 0; j < SLC_HLT1_FORWARD_X_LAYERS; j++) {
+        const uint32_t k = sets[j / 3][j % 3], begin = w->begin[k], n = w->end[k] - begin;
+        const float *of = in->free_x + w->row[k] + begin;
+        uint32_t to = 0;
+        for (uint32_t i = 0; i < n; i += (uint32_t)SIMD_LANES) {
+            const mask32 good = are_agreed(w, u32v_load(slope + i), mask32_first(n - i));
+            (void)f32v_pack(x + to, f32v_load(of + i), good);
+            to += (uint32_t)u32v_pack(row + to, u32v_iota(begin + i), good);
+        }
+        w->list[j] = (slc_hlt1_forward_list){.x = x, .row = row, .n = to};
+        x += to;
+        row += to;
+        slope += n;
+    }
+}
+
+/* Makes the lists of all hits in the windows. */
+static void list_all(const slc_hlt1_forward_in *in, slc_hlt1_forward_work *w)
+{
+    for (uint32_t j = 0; j < SLC_HLT1_FORWARD_X_LAYERS; j++) {
+        const uint32_t k = sets[j / 3][j % 3], begin = w->begin[k];
+        w->list[j] = (slc_hlt1_forward_list){
+            .x = in->x + w->row[k] + begin, .begin = begin, .n = w->end[k] - begin};
+    }
+}
+
+/* ---- three hits --------------------------------------------------------------------------------- */
+
+/* A set of three layers for a track. */
+typedef struct three {
+    const slc_hlt1_forward_in *in;
+    const slc_hlt1_forward_start *start;
+    slc_hlt1_forward_work *w;
+    const slc_hlt1_forward_list *first, *middle, *last;
+    uint32_t set;
+    float z0, z1;
+    float lever, per_lever, reach;
+} three;
 
 /* As slc_hlt1_forward_tolerance. */
 static inline f32v tolerance_of(f32v q_over_p)
@@ -203,17 +327,11 @@ static void make_room(slc_hlt1_forward_work *w, size_t most)
  * enough. */
 static inline void complete(const three *c, size_t p, f32v x0, f32v x1, f32v x2, mask32 some)
 {
-    const slc_hlt1_forward_in *in = c->in;
     slc_hlt1_forward_work *w = c->w;
     f32v x;
-    const u32v m = nearest(in, w, c->middle, w->begin[c->middle], w->end[c->middle], x1, some, &x);
+    const u32v m = nearest_in(c->middle, x1, some, &x);
     const f32v d = SUB(x, x1), d2 = MUL(d, d);
     some = mask32_and(some, mask32_and(f32v_lt(d2, f(triplet_limit)), f32v_le(d2, f(w->triplets.limit))));
-    if (in->free) {
-        const f32v there = f32v_gather_masked(in->free_x, u32v_add(u32v_set(w->row[c->middle]), m), some,
-                                              f(INFINITY));
-        some = mask32_and(some, f32v_lt(there, f(INFINITY)));
-    }
     const size_t n = w->triplets.n;
     (void)f32v_pack(w->triplets.distance2 + n, d2, some);
     (void)f32v_pack(w->triplets.x[0] + n, x0, some);
@@ -223,7 +341,7 @@ static inline void complete(const three *c, size_t p, f32v x0, f32v x1, f32v x2,
     (void)u32v_pack(w->triplets.hit[1] + n, m, some);
     (void)u32v_pack(w->triplets.hit[2] + n, u32v_load(w->pairs.last + p), some);
     w->triplets.n += u32v_pack(w->triplets.set + n, u32v_set(c->set), some);
-    make_room(w, in->max_triplets);
+    make_room(w, c->in->max_triplets);
 }
 
 /* Those of the pairs that point to the VELO's line in the middle of the magnet. */
@@ -232,18 +350,15 @@ static void judge_pairs(const three *c)
     const slc_hlt1_forward_params *params = c->in->tables->params;
     const slc_hlt1_forward_start *s = c->start;
     slc_hlt1_forward_work *w = c->w;
-    const f32v z0 = f(w->z[c->first]), z1 = f(w->z[c->middle]), sagitta = f(params->sagitta[c->set]);
-    const uint32_t begin = w->begin[c->last], n_last = w->end[c->last] - begin;
-    const float *last = c->in->free_x + w->row[c->last] + begin;
+    const f32v z0 = f(c->z0), z1 = f(c->z1), sagitta = f(params->sagitta[c->set]);
     for (size_t p = 0; p < w->pairs.n; p += SIMD_LANES) {
         mask32 good = mask32_first(w->pairs.n - p);
         const f32v x0 = f32v_load(w->pairs.x + p);
-        const f32v x2 = pick_of(last, n_last, u32v_sub(u32v_load(w->pairs.last + p), u32v_set(begin)), good);
+        const f32v x2 = pick_of(c->last->x, c->last->n, u32v_load(w->pairs.last + p), good);
         const f32v tolerance = c->in->free ? f32v_load(w->pairs.tolerance + p) : f(s->tolerance);
         const f32v slope = DIV(SUB(x2, x0), f(c->reach));
         const f32v off = SUB(SUB(ADD(x0, MUL(slope, f(c->lever))), f(s->magnet_x)),
                              magnet_shift(params, slope));
-        good = mask32_and(good, f32v_lt(x2, f(INFINITY)));
         good = mask32_andnot(good, f32v_ge(f32v_abs(off), tolerance));
         if (s->soft) {
             good = mask32_andnot(good, f32v_lt(MUL(SUB(slope, f(s->tx)), f(s->bend)), f(0)));
@@ -253,24 +368,22 @@ static void judge_pairs(const three *c)
     w->pairs.n = 0;
 }
 
-/* Which last hits go with the first hits of a vector, number i and following of the window: those that their
- * slopes lead to. */
+/* Which last hits go with the first hits of a vector, number i and following: those that their slopes lead
+ * to.
+ */
 static inline void find_lasts(const three *c, size_t i, mask32 some, f32v low, f32v high)
 {
-    const slc_hlt1_forward_in *in = c->in;
     slc_hlt1_forward_work *w = c->w;
-    const float *last = in->x + w->row[c->last];
-    uint32_t from = w->begin[c->last], end = w->end[c->last];
-    if (!are_few(end - from)) {
+    const float *last = c->last->x;
+    uint32_t from = 0, end = c->last->n;
+    if (!are_few(end)) {
         const float highest = f32v_highest(f32v_select(some, high, f(-INFINITY)));
-        const uint32_t first = lower(in, w, c->last, f32v_lowest(f32v_select(some, low, f(INFINITY))));
-        uint32_t behind = lower(in, w, c->last, highest);
-        from = first > from ? first : from;
+        from = slc_hlt1_lower(last, end, f32v_lowest(f32v_select(some, low, f(INFINITY))));
+        uint32_t behind = slc_hlt1_lower(last, end, highest);
         while (behind < end && last[behind] <= highest) {
             behind++;
         }
-        end = behind < end ? behind : end;
-        end = end < from ? from : end;
+        end = behind < from ? from : behind;
     }
     u32v at, behind;
     count_between(last + from, end - from, low, high, &at, &behind);
@@ -278,11 +391,11 @@ static inline void find_lasts(const three *c, size_t i, mask32 some, f32v low, f
     u32v_store(w->firsts.behind + i, u32v_add(u32v_set(from), u32v_select(some, behind, u32v_set(0))));
 }
 
-/* Pairs of the first hits of a vector, number i and following of those that begin in row `first`. */
+/* Pairs of the first hits of a vector, number i and following of those from number `first` of the list on. */
 static void pair(const three *c, uint32_t first, size_t i)
 {
     slc_hlt1_forward_work *w = c->w;
-    const f32v x0 = f32v_load(w->firsts.x + i), tolerance = f32v_load(w->firsts.tolerance + i);
+    const f32v x0 = f32v_load(c->first->x + first + i), tolerance = f32v_load(w->firsts.tolerance + i);
     const u32v row = u32v_iota(first + (uint32_t)i), behind = u32v_load(w->firsts.behind + i);
     u32v at = u32v_load(w->firsts.at + i);
     for (mask32 left = u32v_lt(at, behind); mask32_any(left); left = u32v_lt(at, behind)) {
@@ -300,15 +413,15 @@ static void pair(const three *c, uint32_t first, size_t i)
     }
 }
 
-/* The first hits of a vector, from row `first` + i on: which last hits they lead to. */
+/* The first hits of a vector, from number `first` + i of the list on: which last hits they lead to. */
 static inline void lead(const three *c, uint32_t first, size_t i, size_t n)
 {
     const slc_hlt1_forward_in *in = c->in;
     const slc_hlt1_forward_start *s = c->start;
     const float *p = in->tables->params->x_at_magnet;
     const f32v lever = f(c->lever), reach = f(c->reach), mx = f(s->magnet_x);
-    const f32v x0 = f32v_load(in->free_x + c->w->row[c->first] + first + i);
-    const mask32 some = mask32_and(mask32_first(n - i), f32v_lt(x0, f(INFINITY)));
+    const f32v x0 = f32v_load(c->first->x + first + i);
+    const mask32 some = mask32_first(n - i);
     /* Only a tolerance by the momentum needs exact slopes: judge_pairs cuts, and there is room to spare. */
     const f32v straight = in->free ? DIV(SUB(mx, x0), lever) : MUL(SUB(mx, x0), f(c->per_lever));
     const f32v from_magnet = SUB(ADD(mx, magnet_shift(in->tables->params, straight)), x0);
@@ -321,7 +434,6 @@ static inline void lead(const three *c, uint32_t first, size_t i, size_t n)
     const f32v per_bend = DIV(f(1.0f), bends);
     const f32v centre = ADD(x0, MUL(SUB(slope, MUL(off, per_bend)), reach));
     const f32v most = ADD(MUL(MUL(f(1.1f), tolerance), f32v_abs(MUL(reach, per_bend))), f(1.0f));
-    f32v_store(c->w->firsts.x + i, x0);
     f32v_store(c->w->firsts.tolerance + i, tolerance);
     find_lasts(c, i, some, SUB(centre, most), ADD(centre, most));
 }
@@ -329,18 +441,20 @@ static inline void lead(const three *c, uint32_t first, size_t i, size_t n)
 static void find_triplets(const slc_hlt1_forward_in *in, const slc_hlt1_forward_start *s,
                           slc_hlt1_forward_work *w, uint32_t set)
 {
-    three c = {.in = in,
-               .start = s,
-               .w = w,
-               .set = set,
-               .first = sets[set][0],
-               .middle = sets[set][1],
-               .last = sets[set][2]};
-    c.lever = in->tables->params->magnet_z_mm[0] - w->z[c.first];
+    const slc_hlt1_forward_list *list = &w->list[3 * set];
+    const float z0 = w->z[sets[set][0]], z2 = w->z[sets[set][2]];
+    three c = {
+        .in = in, .start = s, .w = w, .first = &list[0], .middle = &list[1], .last = &list[2], .set = set};
+    if (list[0].n == 0 || list[1].n == 0 || list[2].n == 0) {
+        return;
+    }
+    c.z0 = z0;
+    c.z1 = w->z[sets[set][1]];
+    c.lever = in->tables->params->magnet_z_mm[0] - z0;
     c.per_lever = 1 / c.lever;
-    c.reach = w->z[c.last] - w->z[c.first];
-    const uint32_t end = w->end[c.first];
-    for (uint32_t first = w->begin[c.first]; first < end; first += SLC_HLT1_FORWARD_FIRSTS) {
+    c.reach = z2 - z0;
+    const uint32_t end = list[0].n;
+    for (uint32_t first = 0; first < end; first += SLC_HLT1_FORWARD_FIRSTS) {
         const size_t left = end - first, n = left < SLC_HLT1_FORWARD_FIRSTS ? left : SLC_HLT1_FORWARD_FIRSTS;
         for (size_t i = 0; i < n; i += SIMD_LANES) {
             lead(&c, first, i, n);
@@ -350,6 +464,18 @@ static void find_triplets(const slc_hlt1_forward_in *in, const slc_hlt1_forward_
         }
     }
     judge_pairs(&c);
+}
+
+/* From numbers of the lists to rows of the zones. */
+static void name_hits(slc_hlt1_forward_work *w)
+{
+    for (size_t t = 0; t < w->triplets.n; t++) {
+        for (size_t k = 0; k < 3; k++) {
+            const slc_hlt1_forward_list *list = &w->list[3 * w->triplets.set[t] + k];
+            const uint32_t hit = w->triplets.hit[k][t];
+            w->triplets.hit[k][t] = list->row != NULL ? list->row[hit] : list->begin + hit;
+        }
+    }
 }
 
 /* The triplets of a start, to the scratch; false without. */
@@ -362,12 +488,15 @@ static bool seek(const slc_hlt1_forward_in *in, const slc_hlt1_forward_start *st
     if (!find_windows(in, start, work)) {
         return false;
     }
-    for (uint32_t set = 0; set < 2; set++) {
-        if (is_filled(work, set)) {
-            find_triplets(in, start, work, set);
-        }
+    if (in->free) {
+        list_agreeing(in, start, work);
+    } else {
+        list_all(in, work);
     }
+    find_triplets(in, start, work, 0);
+    find_triplets(in, start, work, 1);
     keep_best(work, in->max_triplets);
+    name_hits(work);
     return work->triplets.n > 0;
 }
 

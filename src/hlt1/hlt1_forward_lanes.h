@@ -217,6 +217,19 @@ static inline u32v nearest(const slc_hlt1_forward_in *in, const slc_hlt1_forward
                                 : nearest_of_many(in, w, layer, begin, end, x, some, near);
 }
 
+/* Of a list of hits, at least one, those nearest to the places x of the lanes in `some`, which may be none.
+ */
+static inline u32v nearest_in(const slc_hlt1_forward_list *list, f32v x, mask32 some, f32v *near)
+{
+    uint32_t first = 0, last = list->n;
+    if (!are_few(last)) {
+        first = slc_hlt1_lower(list->x, last, f32v_lowest(f32v_select(some, x, f(INFINITY))));
+        last = slc_hlt1_lower(list->x, last, f32v_highest(f32v_select(some, x, f(-INFINITY))));
+        last = last < first ? first : last < list->n ? last + 1 : last;
+    }
+    return nearest_of(list->x, 0, first, last, INFINITY, x, near);
+}
+
 /* Does the triplet a come before b: nearer in the middle, or found before? */
 static inline bool is_before(const slc_hlt1_forward_work *w, size_t a, size_t b)
 {

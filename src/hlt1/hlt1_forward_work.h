@@ -15,8 +15,17 @@ enum {
     SLC_HLT1_FORWARD_SPARE = 64, /* of the longest vectors */
     SLC_HLT1_FORWARD_FIRSTS = 128,
     SLC_HLT1_FORWARD_PAIRS = 512,
-    SLC_HLT1_FORWARD_TRIPLETS = 128 /* before the best ones are chosen */
+    SLC_HLT1_FORWARD_TRIPLETS = 128, /* before the best ones are chosen */
+    SLC_HLT1_FORWARD_X_LAYERS = 6,
+    /* Slopes behind the magnet that hits stand for; as many of a track's x layers as have one where others
+       do. */
+    SLC_HLT1_FORWARD_SLOPES = 2048,
+    SLC_HLT1_FORWARD_MARGIN = 4 * SLC_HLT1_FORWARD_SPARE, /* before and behind them: a vector of bytes */
+    SLC_HLT1_FORWARD_AGREEING = 5
 };
+
+/* Bending by which half of the slopes on a side are used up. */
+#define SLC_HLT1_FORWARD_HALF_BEND 0.125f
 
 /* What is looked for of a track. */
 typedef struct slc_hlt1_forward_start {
@@ -46,6 +55,27 @@ typedef struct slc_hlt1_forward_in {
     bool free; /* no momentum is known but the least */
 } slc_hlt1_forward_in;
 
+/* Hits of an x layer that may be a triplet's, by x; rows of the zone, begin and following if `row` is NULL.
+ */
+typedef struct slc_hlt1_forward_list {
+    const float *x;
+    const uint32_t *row;
+    uint32_t begin, n;
+} slc_hlt1_forward_list;
+
+/* Hits of all x layers that others agree with, with room for all of an event: the lists lie behind each
+ * other. */
+typedef struct slc_hlt1_forward_agreeing {
+    float *x;
+    uint32_t *row;
+    uint32_t *slope; /* of all hits in windows, in this order */
+} slc_hlt1_forward_agreeing;
+
+typedef union slc_hlt1_forward_slopes {
+    uint8_t byte[SLC_HLT1_FORWARD_SLOPES + 2 * SLC_HLT1_FORWARD_MARGIN];
+    uint32_t word[(SLC_HLT1_FORWARD_SLOPES + 2 * SLC_HLT1_FORWARD_MARGIN) / 4];
+} slc_hlt1_forward_slopes;
+
 /* Layers of the track at hand, pairs, triplets (rows of a lane's number), candidates. */
 typedef struct slc_hlt1_forward_work {
     float y[SLC_SCIFI_LAYERS + SLC_HLT1_FORWARD_SPARE], z[SLC_SCIFI_LAYERS + SLC_HLT1_FORWARD_SPARE];
@@ -59,8 +89,16 @@ typedef struct slc_hlt1_forward_work {
         zone[SLC_SCIFI_LAYERS]; /* of layers, their first hits and how many they are; windows, of x layers */
     uint32_t row[SLC_SCIFI_LAYERS + SLC_HLT1_FORWARD_SPARE], n[SLC_SCIFI_LAYERS + SLC_HLT1_FORWARD_SPARE];
     uint32_t begin[SLC_SCIFI_LAYERS + SLC_HLT1_FORWARD_SPARE], end[SLC_SCIFI_LAYERS + SLC_HLT1_FORWARD_SPARE];
+    slc_hlt1_forward_list list[SLC_HLT1_FORWARD_X_LAYERS]; /* of the layers of both sets */
+    slc_hlt1_forward_agreeing agreeing;
+    /* Of slopes, from the margin on: the layers that have a hit; in the highest bit, whether enough layers
+     * have one there or beside it. And one bit each, whether that is so there or beside it. */
+    slc_hlt1_forward_slopes layers, enough;
+    union {
+        uint8_t byte[SLC_HLT1_FORWARD_SLOPES / 8 + SLC_HLT1_FORWARD_MARGIN];
+        uint32_t word[(SLC_HLT1_FORWARD_SLOPES / 8 + SLC_HLT1_FORWARD_MARGIN) / 4];
+    } agreed;
     struct { /* first hits, and the last hits that go with them */
-        float x[SLC_HLT1_FORWARD_FIRSTS + SLC_HLT1_FORWARD_SPARE];
         float tolerance[SLC_HLT1_FORWARD_FIRSTS + SLC_HLT1_FORWARD_SPARE];
         uint32_t at[SLC_HLT1_FORWARD_FIRSTS + SLC_HLT1_FORWARD_SPARE];
         uint32_t behind[SLC_HLT1_FORWARD_FIRSTS + SLC_HLT1_FORWARD_SPARE];
@@ -75,7 +113,8 @@ typedef struct slc_hlt1_forward_work {
     struct {
         float distance2[SLC_HLT1_FORWARD_TRIPLETS + SLC_HLT1_FORWARD_SPARE];
         float x[3][SLC_HLT1_FORWARD_TRIPLETS + SLC_HLT1_FORWARD_SPARE];
-        uint32_t hit[3][SLC_HLT1_FORWARD_TRIPLETS + SLC_HLT1_FORWARD_SPARE]; /* in their zones */
+        uint32_t hit[3][SLC_HLT1_FORWARD_TRIPLETS + SLC_HLT1_FORWARD_SPARE]; /* of the lists; at the
+                                                                                    end in their zones */
         uint32_t set[SLC_HLT1_FORWARD_TRIPLETS + SLC_HLT1_FORWARD_SPARE];
         size_t n;
         float limit; /* of the squared distance of those that may still be wanted */

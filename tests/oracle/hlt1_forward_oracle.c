@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { LAYERS = SLC_SCIFI_LAYERS, NO_HIT = -1 };
+enum { LAYERS = SLC_SCIFI_LAYERS, NO_HIT = -1, MANY_HITS = 1 << 14 };
 
 static const float z_start = 2642.0f, z_curve = 8520.0f, z_behind = 9410.0f, dzdy = 0.003601f;
 static const float tilt[4] = {0, 0.087489f, -0.087489f, 0};
@@ -23,6 +23,7 @@ typedef struct search {
     const slc_hlt1_config *config;
     const slc_hlt1_event *event;
     const uint8_t *taken;  /* by row in the event, NULL: none */
+    uint8_t *out;          /* likewise, of a search without the UT: no hit of a triplet */
     float x, y, z, tx, ty; /* of the VELO */
     float slope, q_over_p; /* in the UT; of a search without it the VELO's, and none */
     float magnet_z, magnet_x, sign, kick;
@@ -233,10 +234,68 @@ static bool is_pair(const search *s, const zone *first, const zone *last, int i,
     return fabsf(off) < limit && !(soft && (slope - s->slope) * s->sign < 0);
 }
 
+/* The hit and the middle of the magnet are a slope: its number, by how much it is bent. */
+static int slope_number(const search *s, const zone *l, int i)
+{
+    const float off = l->x[i] - s->magnet_x, per = 1.0f / (l->z - s->magnet_z);
+    const float bend = (off - shift(s, off * per)) * per - s->tx;
+    const int number = (int)((bend / (0.125f + fabsf(bend)) + 1.0f) * 1024.0f);
+    return number < 0 ? 0 : number > 2047 ? 2047 : number;
+}
+
+/* Have five of six x layers a hit that is not taken within three neighbouring slopes, of which the hit's is
+ * one?
+ */
+static void find_agreeing(search *s)
+{
+    static uint8_t layers[2 + 2048 + 2];
+    memset(layers, 0, sizeof layers);
+    for (int j = 0; j < 6; j++) {
+        const zone *l = &s->zones[x_layers[j / 3][j % 3]];
+        for (int i = l->begin; i < l->end; i++) {
+            if (!is_taken(s, l, i)) {
+                layers[2 + slope_number(s, l, i)] |= (uint8_t)(1 << j);
+            }
+        }
+    }
+    for (int j = 0; j < 6; j++) {
+        zone *l = &s->zones[x_layers[j / 3][j % 3]];
+        for (int i = l->begin; i < l->end; i++) {
+            const int at = 2 + slope_number(s, l, i);
+            bool agrees = false;
+            for (int middle = at - 1; middle <= at + 1; middle++) {
+                const int all = layers[middle - 1] | layers[middle] | layers[middle + 1];
+                agrees = agrees || __builtin_popcount((unsigned)all) >= 5;
+            }
+            s->out[l->first_row + i] = is_taken(s, l, i) || !agrees;
+        }
+    }
+}
+
+/* The hit of the window nearest to x that is not out. */
+static int closest_in(const search *s, const zone *l, float x)
+{
+    static float of[MANY_HITS];
+    static int row[MANY_HITS];
+    int n = 0;
+    for (int i = l->begin; i < l->end; i++) {
+        if (!s->free || s->out[l->first_row + i] == 0) {
+            assert(n < MANY_HITS);
+            of[n] = l->x[i];
+            row[n++] = i;
+        }
+    }
+    const int i = closest(of, n, x);
+    return i == NO_HIT ? NO_HIT : row[i];
+}
+
 /* All of them, best first. */
-static size_t find_triplets(const search *s, three **list)
+static size_t find_triplets(search *s, three **list)
 {
     size_t n = 0, room = 0;
+    if (s->free) {
+        find_agreeing(s);
+    }
     for (int set = 0; set < 2; set++) {
         const zone *first = &s->zones[x_layers[set][0]], *middle = &s->zones[x_layers[set][1]],
                    *last = &s->zones[x_layers[set][2]];
@@ -244,16 +303,18 @@ static size_t find_triplets(const search *s, three **list)
                             last->begin < last->end;
         for (int i = first->begin; filled && i < first->end; i++) {
             for (int k = last->begin; k < last->end; k++) {
-                if (is_taken(s, first, i) || is_taken(s, last, k) || !is_pair(s, first, last, i, k)) {
+                if (s->free && (s->out[first->first_row + i] != 0 || s->out[last->first_row + k] != 0)) {
+                    continue;
+                }
+                if (!is_pair(s, first, last, i, k)) {
                     continue;
                 }
                 const float slope = (last->x[k] - first->x[i]) / (last->z - first->z);
                 const float x = middle->z * slope +
                                 (first->x[i] - slope * first->z) * params_of(s)->sagitta[set];
-                const int m = middle->begin +
-                              closest(middle->x + middle->begin, middle->end - middle->begin, x);
-                const float d = middle->x[m] - x;
-                if (d * d >= 8.0f || is_taken(s, middle, m)) {
+                const int m = closest_in(s, middle, x);
+                const float d = m == NO_HIT ? INFINITY : middle->x[m] - x;
+                if (d * d >= 8.0f) {
                     continue;
                 }
                 if (n == room) {
@@ -450,43 +511,6 @@ static bool find(search *s, int min_hits, float max_quality, curve *best)
     return found;
 }
 
-/* ---- momentum: section 15 ----------------------------------------------------------------------- */
-
-static double polynomial(const float *c, int n, const int powers[][2], double x, double y)
-{
-    double sum = 0;
-    for (int i = 0; i < n; i++) {
-        sum += (double)c[i] * pow(x, powers[i][0]) * pow(y, powers[i][1]);
-    }
-    return sum;
-}
-
-static double momentum(const search *s, const curve *t)
-{
-    static const int even[10][2] = {{0, 0}, {2, 0}, {4, 0}, {0, 2}, {0, 4},
-                                    {2, 2}, {6, 0}, {0, 5}, {4, 2}, {2, 4}};
-    static const int odd[14][2] = {{0, 0}, {1, 0}, {3, 0}, {5, 0}, {7, 0}, {0, 2}, {0, 4},
-                                   {0, 6}, {1, 2}, {1, 4}, {1, 6}, {3, 2}, {3, 4}, {5, 2}};
-    const slc_hlt1_forward_params *p = params_of(s);
-    const double tx = (double)s->tx, ty = (double)s->ty, sx = (double)t->b, sy = (double)t->ty;
-    const double x0 = (double)s->x - tx * (double)s->z, y0 = (double)s->y - ty * (double)s->z;
-    const double z = ((double)t->c - sx * (double)z_curve - x0) / (tx - sx);
-    const double behind[3] = {(double)t->c - (x0 + tx * z), (double)t->y0 - (y0 + ty * z),
-                              (double)z_curve - z};
-    const double before[3] = {tx * z, ty * z, z};
-    double squares = 0;
-    for (int i = 0; i < 3; i++) {
-        squares += behind[i] * behind[i] + before[i] * before[i];
-    }
-    const double integral = 1e-3 * sqrt(squares) * cos(asin(ty)) * (double)s->event->geometry->polarity;
-    const double bend = sx / sqrt(1 + sx * sx + sy * sy) - tx / sqrt(1 + tx * tx + ty * ty);
-    const double c = polynomial(p->qop_c0, 10, even, tx, ty) + bend * polynomial(p->qop_c1, 14, odd, tx, ty) +
-                     pow(bend, 2) * polynomial(p->qop_c2, 10, even, tx, ty) +
-                     pow(bend, 3) * polynomial(p->qop_c3, 14, odd, tx, ty) +
-                     pow(bend, 4) * polynomial(p->qop_c4, 10, even, tx, ty);
-    return bend / (integral * c);
-}
-
 /* ---- an event ----------------------------------------------------------------------------------- */
 
 static oracle_hlt1_track made_of(const search *s, uint32_t velo_track, uint32_t from, const curve *t)
@@ -497,7 +521,8 @@ static oracle_hlt1_track made_of(const search *s, uint32_t velo_track, uint32_t 
     to.y = t->y0 + t->ty * d;
     to.tx = t->b + t->a * d * (2.0f + 3.0f * t->cubic * d);
     to.ty = t->ty;
-    to.q_over_p = (float)momentum(s, t);
+    const float velo[5] = {s->x, s->y, s->z, s->tx, s->ty}, scifi[4] = {t->c, t->y0, t->b, t->ty};
+    to.q_over_p = oracle_hlt1_momentum(s->event, velo, scifi);
     to.quality = t->quality;
     for (int k = 0; k < LAYERS; k++) {
         if (t->hit[k] != NO_HIT) {
@@ -505,40 +530,6 @@ static oracle_hlt1_track made_of(const search *s, uint32_t velo_track, uint32_t 
         }
     }
     return to;
-}
-
-/* The best track first (the first of equals): each marks its hits, those with too many marked ones go. */
-static size_t keep_better(const slc_hlt1_config *config, oracle_hlt1_track *tracks, size_t n, uint8_t *taken)
-{
-    bool *judged = calloc(n + 1, sizeof *judged), *stays = calloc(n + 1, sizeof *stays);
-    size_t kept = 0;
-    assert(judged != NULL && stays != NULL);
-    for (size_t round = 0; round < n; round++) {
-        size_t best = n;
-        uint32_t shared = 0;
-        for (size_t i = 0; i < n; i++) {
-            if (!judged[i] && (best == n || tracks[i].quality < tracks[best].quality)) {
-                best = i;
-            }
-        }
-        const oracle_hlt1_track *t = &tracks[best];
-        judged[best] = true;
-        for (uint32_t k = 0; k < t->n_hits; k++) {
-            shared += taken[t->hit[k]];
-        }
-        stays[best] = (float)shared <= config->forward.max_shared * (float)t->n_hits;
-        for (uint32_t k = 0; k < t->n_hits && stays[best]; k++) {
-            taken[t->hit[k]] = 1;
-        }
-    }
-    for (size_t i = 0; i < n; i++) {
-        if (stays[i]) {
-            tracks[kept++] = tracks[i];
-        }
-    }
-    free(judged);
-    free(stays);
-    return kept;
 }
 
 static bool is_long_candidate(const slc_hlt1_event *e, uint32_t v, const oracle_hlt1_track *tracks, size_t n)
@@ -556,20 +547,22 @@ size_t oracle_hlt1_long(const slc_hlt1_config *config, const slc_hlt1_event *eve
 {
     static search s;
     uint8_t *taken = calloc(event->scifi_begin[SLC_SCIFI_ZONES] + 1, 1);
+    uint8_t *out = calloc(event->scifi_begin[SLC_SCIFI_ZONES] + 1, 1);
     size_t n = 0;
     curve best;
-    assert(taken != NULL);
+    assert(taken != NULL && out != NULL);
     s = (search){.config = config, .event = event};
     for (size_t t = 0; t < n_upstream; t++) {
         if (begin_with_ut(&s, &upstream[t]) && find(&s, 9, config->forward.max_quality, &best)) {
             tracks[n++] = made_of(&s, upstream[t].velo_track, (uint32_t)t, &best);
         }
     }
-    n = keep_better(config, tracks, n, taken);
+    n = oracle_hlt1_keep_better(config, tracks, n, taken);
     if (config->rest.on) {
         const slc_hlt1_rest_config *rest = &config->rest;
         size_t more = n;
         s.taken = taken;
+        s.out = out;
         for (uint32_t v = 0; v < event->n_velo; v++) {
             if (is_long_candidate(event, v, tracks, n) && begin_without_ut(&s, v) &&
                 find(&s, (int)rest->min_hits, rest->max_quality, &best)) {
@@ -580,8 +573,9 @@ size_t oracle_hlt1_long(const slc_hlt1_config *config, const slc_hlt1_event *eve
                 }
             }
         }
-        n += keep_better(config, tracks + n, more - n, taken);
+        n += oracle_hlt1_keep_better(config, tracks + n, more - n, taken);
     }
     free(taken);
+    free(out);
     return n;
 }

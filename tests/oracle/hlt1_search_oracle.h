@@ -27,6 +27,11 @@ uint32_t oracle_hlt1_ut_layers(const slc_hlt1_event *event, uint32_t velo_track,
  * near; false for none. */
 bool oracle_hlt1_ut_range(const slc_hlt1_event *event, uint32_t velo_track, float most_q_over_p,
                           float most_mm, uint32_t layers, float range[2]);
+/* Charge over momentum of x, y, z, tx, ty in the VELO and x, y, tx, ty in the SciFi, at z = 8520 mm. */
+float oracle_hlt1_momentum(const slc_hlt1_event *event, const float velo[5], const float scifi[4]);
+/* Of n tracks those that stay, moved to the front; `taken` are hits, by row, and gets theirs. */
+size_t oracle_hlt1_keep_better(const slc_hlt1_config *config, oracle_hlt1_track *tracks, size_t n,
+                               uint8_t *taken);
 /* With config->rest where it is on; behind the others. */
 size_t oracle_hlt1_long(const slc_hlt1_config *config, const slc_hlt1_event *event,
                         const oracle_hlt1_track *upstream, size_t n_upstream, oracle_hlt1_track *tracks);
