@@ -132,7 +132,7 @@ static bool choose_threshold(slc_label_volume_job *job)
 }
 
 /* The foreground as bits, if a threshold does not say it or is this volume's own. */
-static bool make_mask(slc_label_volume_job *job, slc_volume *foreground)
+bool slc_label_volume_foreground(slc_label_volume_job *job, slc_volume *foreground)
 {
     slc_label_job *label = job->label;
     const slc_volume *v = &job->stack.volume;
@@ -240,7 +240,7 @@ static bool do_volume(slc_label_volume_job *job)
     }
     slc_label_volume_tell_threshold(job);
     const double began = slc_clock_seconds();
-    if (!choose_threshold(job) || !make_mask(job, &foreground)) {
+    if (!choose_threshold(job) || !slc_label_volume_foreground(job, &foreground)) {
         return false;
     }
     const slc_volume *grey = label->options->intensity != NULL ? &job->grey.volume : &job->stack.volume;
@@ -357,7 +357,7 @@ bool slc_label_volume_print(const slc_label_volume_job *job)
 /* ---- the run ----------------------------------------------------------------------------------- */
 
 /* Volumes beside the one that is labelled, but such as come slice by slice with it. */
-static bool read_others(slc_label_volume_job *job)
+bool slc_label_volume_others(slc_label_volume_job *job)
 {
     const char *mask = job->label->options->mask, *grey = job->label->options->intensity;
     return (mask == NULL || slc_label_volume_read(job, mask, &job->within, false)) &&
@@ -370,7 +370,7 @@ static int run(slc_label_volume_job *job)
     slc_label_job *label = job->label;
     slc_cli_end_with_signals(label->inputs, label->n_inputs);
     slc_cli_catch_signals();
-    bool good = read_others(job) && slc_label_open_outputs(label);
+    bool good = slc_label_volume_others(job) && slc_label_open_outputs(label);
     if (good && label->image_writer != NULL) {
         slc_io_image_writer_slices(label->image_writer);
     }

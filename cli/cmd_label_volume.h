@@ -68,6 +68,10 @@ void slc_label_volume_sum(slc_label_volume_job *job, uint64_t checksum);
 slc_status slc_label_volume_mask_slice(const slc_label_volume_job *job, uint32_t *labels);
 /* A threshold above all that so many bits can be is told. */
 void slc_label_volume_tell_threshold(const slc_label_volume_job *job);
+/* Volumes beside the one that is labelled, but such as come slice by slice with it; and the foreground of
+ * that one, whose threshold is job->threshold: its own voxels, or bits. */
+bool slc_label_volume_others(slc_label_volume_job *job);
+bool slc_label_volume_foreground(slc_label_volume_job *job, slc_volume *foreground);
 /* The error of job->label is told; false. */
 bool slc_label_volume_complain(const slc_label_volume_job *job);
 /* Of the input at work. */

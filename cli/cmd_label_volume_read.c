@@ -90,9 +90,10 @@ bool slc_label_slices_open(slc_label_slices *s, slc_label_volume_job *job, const
     }
     s->behind = s->files.n;
     s->by_files = job->n_parts > 0 && stat(input, &about) == 0 && S_ISDIR(about.st_mode);
-    if (s->by_files) { /* parts are of files, one behind the other */
-        s->next = s->files.n * job->part / job->n_parts;
-        s->behind = s->files.n * (job->part + 1) / job->n_parts;
+    if (s->by_files) { /* parts are of files, shared out as the slices of a file are */
+        const size_t share = s->files.n / job->n_parts, more = s->files.n % job->n_parts;
+        s->next = share * job->part + (job->part < more ? job->part : more);
+        s->behind = s->next + share + (job->part < more);
     }
     return true;
 }

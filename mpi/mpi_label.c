@@ -30,18 +30,29 @@ typedef struct run {
 
 /* ---- what cannot be had ------------------------------------------------------------------------ */
 
+/* Masks of volumes that a slab can make by itself are had. */
+static const char *mask_word(const slc_label_options *options)
+{
+    return !options->volume              ? slc_label_mask_word(options)
+           : options->split != NULL      ? "--split"
+           : options->hysteresis != NULL ? "--hysteresis"
+           : options->fill_holes         ? "--fill-holes"
+           : options->write_mask != NULL ? "--write-mask"
+                                         : NULL;
+}
+
 static int check_options(const slc_label_options *options)
 {
     const char *word = options->preview != NULL                                          ? "--preview"
                        : options->stream                                                 ? "--stream"
                        : options->device_memory > 0 || slc_label_on_gpu(options->device) ? "--device"
                        : options->filter != NULL && !options->volume                     ? "--filter"
-                       : options->largest > 0                                            ? "--largest"
-                       : options->pixel_size != NULL                                     ? "--pixel-size"
+                       : options->largest > 0 && !options->volume                        ? "--largest"
+                       : options->pixel_size != NULL && !options->volume                 ? "--pixel-size"
                        : options->labels                                                 ? "--labels"
                        : options->serve.address != NULL                                  ? "--serve"
                        : options->part.word != NULL                                      ? "--part"
-                                                    : slc_label_mask_word(options);
+                                                                                         : mask_word(options);
     if (word != NULL) {
         return slc_cli_wrong(COMMAND, "%s cannot be had over ranks; sluice label has it", word);
     }
@@ -260,7 +271,8 @@ const slc_cli_command slc_mpi_cmd_label = {
         "raw PNM, NPY and TIFF only these rows are read, so that an image may be larger than one machine's\n"
         "memory; the label image is .npy. --threads are those of each process. What cannot be had over "
         "ranks:\n"
-        "--preview, --stream, --device, --part, features beside area, box, first, sums and centroid.\n",
+        "--preview, --stream, --device, --part, features beside area, box, first, sums and centroid; with\n"
+        "--volume: --periodic z, --hysteresis, --fill-holes, --write-mask.\n",
     .options = slc_label_option_rows,
     .n_options = SLC_LABEL_OPTION_ROWS,
     .min_operands = 1,

@@ -72,9 +72,12 @@ int slc_mpi_label_volume(const slc_cli_call *call);
 
 /* Does the whole of a page have the same width and type everywhere? Sets height and first_row. Collective. */
 slc_status slc_mpi_strip_agree(slc_mpi_strip *strip, slc_error *error);
-/* Gives the last row of labels to the next strip; *above is that of the strip above, NULL without, and the
- * caller's to free. Collective. */
-slc_status slc_mpi_send_border(const slc_mpi_strip *strip, uint32_t **above, slc_error *error);
+/* Gives what is last in the strip, so many bytes, to the next one; *above is that of the strip above, NULL
+ * without, and the caller's to free. Collective. */
+slc_status slc_mpi_send_border(const slc_mpi_strip *strip, const void *last, size_t bytes, void **above,
+                               slc_error *error);
+/* Otsu's threshold of all pixels of `image`; sets `fault` and `why` where there is none. Collective. */
+slc_status slc_mpi_strip_otsu(slc_mpi_strip *strip, slc_error *error);
 /* Everyone's items of so many bytes, in the order of ranks; counts[r] are of rank r. *all is the caller's to
  * free. Collective. */
 slc_status slc_mpi_gather_all(const slc_mpi_world *world, const void *mine, uint64_t n, size_t bytes,

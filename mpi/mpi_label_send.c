@@ -41,25 +41,25 @@ slc_status slc_mpi_strip_agree(slc_mpi_strip *strip, slc_error *error)
     return status;
 }
 
-slc_status slc_mpi_send_border(const slc_mpi_strip *strip, uint32_t **above, slc_error *error)
+slc_status slc_mpi_send_border(const slc_mpi_strip *strip, const void *last, size_t bytes, void **above,
+                               slc_error *error)
 {
     const int rank = strip->world.rank;
-    const size_t width = strip->image.width, rows = strip->image.height;
+    const size_t rows = strip->image.height;
     const uint64_t *first = strip->first_row;
     const bool from = rank > 0 && rows > 0;
     const bool to = rows > 0 && rank + 1 < strip->world.size && first[rank + 2] > first[rank + 1];
-    *above = from ? malloc(width * sizeof **above) : NULL;
-    slc_status status = from && *above == NULL
-                            ? slc_fail(error, SLC_ERR_MEMORY, "no memory for a row of labels")
-                            : SLC_OK;
+    *above = from ? malloc(bytes) : NULL;
+    slc_status status = from && *above == NULL ? slc_fail(error, SLC_ERR_MEMORY, "no memory for a border")
+                                               : SLC_OK;
     status = slc_mpi_agree(&strip->world, status, error);
-    uint32_t unused = 0;
-    for (size_t x = 0; status == SLC_OK && x < width; x += PIECE) {
-        const int n = (int)(width - x < PIECE ? width - x : PIECE);
-        const uint32_t *last = to ? strip->labels + (rows - 1) * width + x : &unused;
-        (void)MPI_Sendrecv(last, to ? n : 0, MPI_UINT32_T, to ? rank + 1 : MPI_PROC_NULL, 0,
-                           from ? *above + x : &unused, from ? n : 0, MPI_UINT32_T,
-                           from ? rank - 1 : MPI_PROC_NULL, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    char unused = 0;
+    for (size_t i = 0; status == SLC_OK && i < bytes; i += PIECE) {
+        const int n = (int)(bytes - i < PIECE ? bytes - i : PIECE);
+        (void)MPI_Sendrecv(to ? (const char *)last + i : &unused, to ? n : 0, MPI_BYTE,
+                           to ? rank + 1 : MPI_PROC_NULL, 0, from ? (char *)*above + i : &unused,
+                           from ? n : 0, MPI_BYTE, from ? rank - 1 : MPI_PROC_NULL, 0, MPI_COMM_WORLD,
+                           MPI_STATUS_IGNORE);
     }
     return status;
 }

@@ -49,6 +49,16 @@ static slc_status find_otsu(slc_mpi_strip *strip, slc_image_otsu_sums *sums)
     return status;
 }
 
+slc_status slc_mpi_strip_otsu(slc_mpi_strip *strip, slc_error *error)
+{
+    slc_image_otsu_sums *sums = calloc(1, sizeof *sums);
+    slc_status status = sums != NULL ? SLC_OK : slc_fail(error, SLC_ERR_MEMORY, "no memory for a histogram");
+    status = slc_mpi_agree(&strip->world, status, error);
+    strip->fault = status == SLC_OK && find_otsu(strip, sums) != SLC_OK;
+    free(sums);
+    return status;
+}
+
 /* As the flow of `sluice label` has it: rows of bits need none, and pixels that are floats are compared with
  * a float. */
 static slc_status choose_threshold(slc_mpi_strip *strip, slc_error *error)
@@ -59,13 +69,7 @@ static slc_status choose_threshold(slc_mpi_strip *strip, slc_error *error)
     if (strip->image.type == SLC_IMAGE_BITS) {
         strip->threshold = (double)NAN;
     } else if (strip->otsu) {
-        slc_image_otsu_sums *sums = calloc(1, sizeof *sums);
-        slc_status status = sums != NULL ? SLC_OK
-                                         : slc_fail(error, SLC_ERR_MEMORY, "no memory for a histogram");
-        status = slc_mpi_agree(&strip->world, status, error);
-        strip->fault = status == SLC_OK && find_otsu(strip, sums) != SLC_OK;
-        free(sums);
-        return status;
+        return slc_mpi_strip_otsu(strip, error);
     } else if (strip->image.type == SLC_IMAGE_F32 && fabs(wanted) <= (double)FLT_MAX) {
         strip->threshold = (double)(float)wanted;
     }
@@ -184,10 +188,11 @@ static slc_status find_pieces(joining *j, slc_error *error)
 {
     slc_mpi_strip *strip = j->strip;
     const size_t size = (size_t)strip->world.size, width = strip->image.width;
-    uint32_t *above = NULL;
-    void *all = NULL;
+    const size_t last = strip->image.height > 0 ? strip->image.height - 1 : 0;
+    void *above = NULL, *all = NULL;
     uint64_t n = 0, total = 0;
-    slc_status status = slc_mpi_send_border(strip, &above, error);
+    slc_status status = slc_mpi_send_border(strip, strip->labels + last * width,
+                                            width * sizeof *strip->labels, &above, error);
     slc_image_join *mine = status == SLC_OK ? malloc((width + 1) * sizeof *mine) : NULL;
     if (status == SLC_OK && mine == NULL) {
         status = slc_fail(error, SLC_ERR_MEMORY, "no memory for the border of a strip");

@@ -19,7 +19,7 @@ enum { SLABS = 5, SIDE = 11, ROOM = 80 * SIDE * SIDE };
 typedef struct run {
     slc_volume_config config, plain; /* of the whole; of a slab by itself */
     size_t width, height, depth;
-    uint8_t voxels[ROOM];
+    uint8_t voxels[ROOM], grey[ROOM];
     uint32_t labels[ROOM], wanted[ROOM];
     uint64_t first_slice[SLABS + 1], n_joins[SLABS];
     uint32_t n_found[SLABS], *map[SLABS], *numbers;
@@ -59,7 +59,9 @@ static uint32_t label(const slc_volume_config *config, size_t first, size_t dept
                                (ptrdiff_t)r.width,       (ptrdiff_t)plane, SLC_IMAGE_U8};
     slc_volume_labels out = {labels + first * plane, row, row * (ptrdiff_t)r.height, components, 0};
     assert_int_equal(slc_volume_open(config, &labeller, &error), SLC_OK);
-    assert_int_equal(slc_volume_run(labeller, &volume, &out, &error), SLC_OK);
+    slc_volume grey = volume;
+    grey.voxels = r.grey + first * plane;
+    assert_int_equal(slc_volume_run_grey(labeller, &volume, &grey, &out, &error), SLC_OK);
     *filtered = slc_volume_filtered(labeller);
     slc_volume_close(labeller);
     return out.n_labels;
@@ -68,22 +70,28 @@ static uint32_t label(const slc_volume_config *config, size_t first, size_t dept
 static void choose(uint64_t *seed)
 {
     static const uint32_t connectivities[] = {6, 18, 26};
-    static const char *const filters[] = {NULL, "volume>=3", "z_max<4 && volume<40"};
+    static const char *const filters[] = {NULL, "volume>=3", "z_max<4 && volume<40", "grey_max>=90"};
     const uint32_t percent = random_below(seed, 70);
     slc_volume_config_default(&r.config);
     r.config.connectivity = connectivities[random_below(seed, 3)];
     r.config.inverse = random_below(seed, 4) == 0;
-    r.config.features = SLC_VOLUME_ALL;
-    r.config.filter = filters[random_below(seed, 3)];
+    r.config.equal = !r.config.inverse && random_below(seed, 3) == 0;
+    r.config.periodic = random_below(seed, 2) * random_below(seed, 4); /* of x and y */
+    r.config.features = random_below(seed, 2) == 0 ? SLC_VOLUME_ALL : SLC_VOLUME_MEASURES & ~SLC_VOLUME_LABEL;
+    r.config.filter = filters[random_below(seed, 4)];
+    r.config.largest = random_below(seed, 3) == 0 ? 1 + random_below(seed, 6) : 0;
     r.config.border = (slc_image_border)random_below(seed, 3);
     r.plain = r.config;
     r.plain.filter = NULL;
     r.plain.border = SLC_IMAGE_BORDER_ANY;
+    r.plain.features = SLC_VOLUME_ALL;
+    r.plain.largest = 0;
     r.width = 1 + random_below(seed, random_below(seed, 5) == 0 ? 79 : SIDE);
     r.height = 1 + random_below(seed, SIDE);
     r.depth = 1 + random_below(seed, SIDE);
     for (size_t i = 0; i < r.width * r.height * r.depth; i++) {
-        r.voxels[i] = random_below(seed, 100) < percent;
+        r.voxels[i] = random_below(seed, 100) < percent ? (uint8_t)(1 + random_below(seed, 2)) : 0;
+        r.grey[i] = (uint8_t)random_below(seed, 100);
     }
     for (uint32_t s = 1; s < SLABS; s++) { /* of one slice and more, the last ones perhaps of none */
         const uint64_t next = r.first_slice[s - 1] + 1 + random_below(seed, 4);
@@ -108,9 +116,17 @@ static void join(void)
         r.n_joins[s] = 0;
         if (s > 0 && depth > 0) {
             slc_image_join *own = NULL;
-            assert_int_equal(slc_volume_join_slices(r.labels + (first - 1) * plane, r.labels + first * plane,
-                                                    r.width, r.height, near, &own, &r.n_joins[s], &error),
-                             SLC_OK);
+            const slc_volume_join_border border = {
+                .above = r.labels + (first - 1) * plane,
+                .below = r.labels + first * plane,
+                .width = r.width,
+                .height = r.height,
+                .connectivity = near,
+                .periodic = r.config.periodic,
+                .values_above = r.config.equal ? r.voxels + (first - 1) * plane : NULL,
+                .values_below = r.config.equal ? r.voxels + first * plane : NULL,
+                .type = SLC_IMAGE_U8};
+            assert_int_equal(slc_volume_join_slices(&border, &own, &r.n_joins[s], &error), SLC_OK);
             r.joins = realloc(r.joins, (size_t)(n + r.n_joins[s] + 1) * sizeof *r.joins);
             assert_non_null(r.joins);
             if (r.n_joins[s] > 0) {
@@ -124,45 +140,130 @@ static void join(void)
     assert_int_equal(slc_image_join_pieces(r.n_joins, SLABS, r.joins, r.pieces, &r.n_pieces, &error), SLC_OK);
 }
 
+/* Grey values of a slab's components, and a row for each piece. */
+static slc_volume_grey_part *greys_of(uint32_t s)
+{
+    slc_error error = {.text = ""};
+    const size_t plane = r.width * r.height, first = (size_t)r.first_slice[s];
+    const size_t depth = (size_t)r.first_slice[s + 1] - first;
+    const ptrdiff_t width = (ptrdiff_t)r.width, slice = (ptrdiff_t)plane;
+    const slc_volume labels = {
+        r.labels + first * plane, r.width, r.height, depth, 4 * width, 4 * slice, SLC_IMAGE_U32};
+    const slc_volume grey = {r.grey + first * plane, r.width, r.height, depth, width, slice, SLC_IMAGE_U8};
+    slc_volume_grey_part *parts = take(r.n_found[s], sizeof *parts);
+    if (depth > 0) {
+        assert_int_equal(slc_volume_grey_parts(&labels, r.n_found[s], &grey, first, parts, &error), SLC_OK);
+    }
+    return parts;
+}
+
+typedef struct numbered {
+    slc_volume_join_slab slab;
+    uint32_t *numbers, n_labels;
+    slc_volume_components kept;
+} numbered;
+static numbered each[SLABS];
+
+static void sift(uint32_t s, const uint8_t *keeps)
+{
+    slc_error error = {.text = ""};
+    const uint32_t before = each[s].n_labels;
+    assert_int_equal(slc_volume_join_sift(&each[s].slab, keeps, r.map[s], each[s].numbers, &each[s].n_labels,
+                                          r.config.features, &each[s].kept, &error),
+                     SLC_OK);
+    r.filtered += before - each[s].n_labels;
+}
+
+/* Of each slab by itself, then of what is left of all. */
+static void keep_largest(void)
+{
+    slc_error error = {.text = ""};
+    size_t n = 0;
+    for (uint32_t s = 0; s < SLABS; s++) {
+        uint8_t *keeps = take(each[s].n_labels, 1);
+        assert_int_equal(
+            slc_volume_join_largest(each[s].kept.volume, each[s].n_labels, r.config.largest, keeps, &error),
+            SLC_OK);
+        sift(s, keeps);
+        free(keeps);
+        n += each[s].n_labels;
+    }
+    uint64_t *volumes = take(n, sizeof *volumes);
+    uint8_t *keeps = take(n, 1);
+    size_t at = 0;
+    for (uint32_t s = 0; s < SLABS; at += each[s++].n_labels) {
+        memcpy(volumes + at, each[s].kept.volume, each[s].n_labels * sizeof *volumes);
+    }
+    assert_int_equal(slc_volume_join_largest(volumes, n, r.config.largest, keeps, &error), SLC_OK);
+    at = 0;
+    for (uint32_t s = 0; s < SLABS; s++) {
+        const size_t own = each[s].n_labels;
+        sift(s, keeps + at);
+        at += own;
+    }
+    free(volumes);
+    free(keeps);
+}
+
 static void number(void)
 {
     slc_error error = {.text = ""};
-    uint32_t before = 0, *own = take(r.n_pieces, sizeof *own);
+    uint32_t before = 0, needed = 0;
+    slc_volume_grey_part *greys[SLABS], *of_pieces = take(r.n_pieces, sizeof *of_pieces);
     r.numbers = take(r.n_pieces, sizeof *r.numbers);
-    r.joined = collection(&some, 1);
+    r.joined = collection(&some, r.width * r.height * r.depth);
     r.filtered = 0;
     slc_volume_components rows = collection(&all, r.n_pieces);
+    assert_int_equal(slc_volume_config_needs(&r.config, &needed, &error), SLC_OK);
+    const bool grey = (needed & ~(uint32_t)SLC_VOLUME_ALL) != 0;
+    for (uint32_t s = 0; s < SLABS; s++) {
+        greys[s] = greys_of(s);
+    }
     for (uint64_t i = 0; i < r.n_pieces; i++) {
         const slc_image_piece *p = &r.pieces[i];
         assert_int_equal(slc_columns_append(&all, &r.found[p->strip], p->label - 1, 1, &rows), SLC_OK);
+        of_pieces[i] = greys[p->strip][p->label - 1];
     }
     for (uint32_t s = 0; s < SLABS; s++) {
         slc_volume_components mine = collection(&all, r.n_pieces);
-        uint32_t n_labels = 0, filtered = 0;
+        uint32_t filtered = 0;
         assert_int_equal(slc_columns_append(&all, &rows, 0, (size_t)r.n_pieces, &mine), SLC_OK);
-        const slc_volume_join_slab slab = {r.width,    r.height,      r.depth,      SLABS,
-                                           s,          r.first_slice, r.n_found[s], r.pieces,
-                                           r.n_pieces, &r.found[s],   &mine};
+        each[s] = (numbered){.slab = {r.width, r.height, r.depth, SLABS, s, r.first_slice, r.n_found[s],
+                                      r.pieces, r.n_pieces, &r.found[s], &mine, grey ? greys[s] : NULL,
+                                      grey ? of_pieces : NULL},
+                             .numbers = take(r.n_pieces, sizeof(uint32_t)),
+                             .kept = collection(&some, 1)};
         r.map[s] = take(r.n_found[s], sizeof *r.map[s]);
-        assert_int_equal(
-            slc_volume_join_number(&r.config, &slab, r.map[s], own, &n_labels, &r.joined, &filtered, &error),
-            SLC_OK);
+        assert_int_equal(slc_volume_join_number(&r.config, &each[s].slab, r.map[s], each[s].numbers,
+                                                &each[s].n_labels, &each[s].kept, &filtered, &error),
+                         SLC_OK);
+        r.filtered += filtered;
+        slc_columns_clear(&all, &mine);
+        each[s].slab.of_pieces = NULL;
+    }
+    if (r.config.largest > 0) {
+        keep_largest();
+    }
+    for (uint32_t s = 0; s < SLABS; s++) {
         for (uint64_t i = 0; i < r.n_pieces; i++) {
-            r.numbers[i] += own[i] != 0 ? own[i] + before : 0;
+            r.numbers[i] += each[s].numbers[i] != 0 ? each[s].numbers[i] + before : 0;
         }
         for (uint32_t l = 1; l <= r.n_found[s]; l++) {
             r.map[s][l] += r.map[s][l] != 0 ? before : 0;
         }
-        before += n_labels;
-        r.filtered += filtered;
-        slc_columns_clear(&all, &mine);
+        before += each[s].n_labels;
+        assert_int_equal(each[s].kept.head.size, each[s].n_labels);
+        assert_int_equal(slc_columns_append(&some, &each[s].kept, 0, each[s].n_labels, &r.joined), SLC_OK);
+        slc_columns_clear(&some, &each[s].kept);
+        free(each[s].numbers);
+        free(greys[s]);
     }
     for (uint64_t i = 0; i < r.n_pieces; i++) {
         r.map[r.pieces[i].strip][r.pieces[i].label] = r.numbers[r.pieces[i].root];
     }
     slc_columns_end_event(&r.joined);
     slc_columns_clear(&all, &rows);
-    free(own);
+    free(of_pieces);
 }
 
 static void test_slabs(void **state)
@@ -170,7 +271,7 @@ static void test_slabs(void **state)
     (void)state;
     uint64_t seed = 71, joined = 0;
     all = slc_volume_components_schema(SLC_VOLUME_ALL, columns_of_all);
-    for (int i = 0; i < 400; i++) {
+    for (int i = 0; i < 600; i++) {
         choose(&seed);
         some = slc_volume_components_schema(r.config.features, columns_of_some);
         r.whole = collection(&some, 1);

@@ -247,20 +247,47 @@ SLC_API uint64_t slc_volume_stream_filtered(const slc_volume_stream *stream);
 
 /* A volume whose slices are with several (processes, machines), as slabs: number 0 first, those without
  * slices at the end. As of images (image_label.h, "an image whose rows are with several"): each labels its
- * slab as a volume of its own, with the features SLC_VOLUME_ALL and nothing left out; then
+ * slab as a volume of its own, with the features SLC_VOLUME_ALL and nothing left out, and where borders of x
+ * or y are joined also with these; then
  *
  *     slc_volume_join_slices(last slice above, first slice, ...)    gives joins of its upper border; all get
  * all slc_image_join_pieces(joins of all borders)                   the same pieces everywhere; all get rows
  *     slc_volume_join_number(...)                                   map and n_labels of the slab, and numbers
+ *     slc_volume_join_largest, slc_volume_join_sift                 where so many with most voxels are kept
  *
  * and the rest as there. mpi/mpi_label_volume.c does it. */
 
-/* The joins between two slices of labels, without gaps between rows; each once, rising. *joins is the
- * caller's to free. `connectivity` is that of the labels: of a background 6 where the foreground has 18 or
- * 26, and 26 where it has 6. SLC_ERR_MEMORY. */
-SLC_API slc_status slc_volume_join_slices(const uint32_t *above, const uint32_t *below, size_t width,
-                                          size_t height, uint32_t connectivity, slc_image_join **joins,
+/* Two slices, one straight before the other, without gaps between rows. */
+typedef struct slc_volume_join_border {
+    const uint32_t *above, *below; /* their labels, each of its slab */
+    size_t width, height;
+    /* That of the labels: of a background 6 where the foreground has 18 or 26, and 26 where it has 6. */
+    uint32_t connectivity;
+    uint32_t periodic; /* borders of x and y that are joined; z is not looked at */
+    /* Of components of equal values: their voxels, in rows of slc_image_row_bytes. Else NULL. */
+    const void *values_above, *values_below;
+    slc_image_type type;
+} slc_volume_join_border;
+
+/* The joins of a border; each once, rising. *joins is the caller's to free. SLC_ERR_MEMORY. */
+SLC_API slc_status slc_volume_join_slices(const slc_volume_join_border *border, slc_image_join **joins,
                                           uint64_t *n, slc_error *error);
+
+/* What the grey values of one component in one slab add up to, to be sent as bytes. */
+typedef struct slc_volume_grey_part {
+    uint64_t words[18];
+} slc_volume_grey_part;
+
+/* Those of labels 1 to n_labels of a slab, into parts[0] to parts[n_labels - 1]. `labels` are of u32, `grey`
+ * has their sides; slices count from first_slice. SLC_ERR_USAGE for others, SLC_ERR_UNSUPPORTED for grey
+ * values that are floats, whose sums would not be those of one labelling. */
+SLC_API slc_status slc_volume_grey_parts(const slc_volume *labels, uint32_t n_labels, const slc_volume *grey,
+                                         uint64_t first_slice, slc_volume_grey_part *parts, slc_error *error);
+
+/* The features that a configuration's columns and filters are of, so that one knows whether there are such of
+ * grey values. SLC_ERR_USAGE for a filter that is none. */
+SLC_API slc_status slc_volume_config_needs(const slc_volume_config *config, uint32_t *features,
+                                           slc_error *error);
 
 typedef struct slc_volume_join_slab {
     size_t width, height, depth; /* of the whole volume */
@@ -272,16 +299,31 @@ typedef struct slc_volume_join_slab {
     /* The slab's components as they were found, and a row for each piece as it was found in its slab: columns
      * of SLC_VOLUME_ALL, which are changed. */
     slc_volume_components *found, *of_pieces;
+    /* The same of their grey values; NULL where neither features nor the filter are of such. */
+    const slc_volume_grey_part *grey_found, *grey_of_pieces;
 } slc_volume_join_slab;
 
 /* As slc_image_join_number: adds up what pieces have, leaves out what the filters of `config` (not `largest`)
  * do, and numbers the components whose first voxel is in this slab from 1 on. Rows of those that are kept are
- * appended to the current event of `components`, with the columns of config->features, of SLC_VOLUME_ALL; it
- * grows as is needed. SLC_ERR_UNSUPPORTED also for sums that may not fit 64 bits. */
+ * appended to the current event of `components`, with the columns of config->features, not SLC_VOLUME_LABEL;
+ * it grows as is needed. SLC_ERR_UNSUPPORTED also for sums that may not fit 64 bits. */
 SLC_API slc_status slc_volume_join_number(const slc_volume_config *config, const slc_volume_join_slab *slab,
                                           uint32_t *map, uint32_t *numbers, uint32_t *n_labels,
                                           slc_volume_components *components, uint32_t *filtered,
                                           slc_error *error);
+
+/* Of n components, in the order of their slabs and numbers, with so many voxels each: which are the `largest`
+ * with most, of equal ones the first; 1 or 0 into `keeps`. What is among the largest of all is among those of
+ * its slab, so that only these need to be sent. SLC_ERR_MEMORY. */
+SLC_API slc_status slc_volume_join_largest(const uint64_t *volumes, size_t n, uint32_t largest,
+                                           uint8_t *keeps, slc_error *error);
+
+/* After slc_volume_join_number, with what it set: of the slab's components those stay whose byte in `keeps`
+ * is not 0, one for each number from 1 to *n_labels, and are numbered anew. `components`, made for
+ * `features`, has their rows and no others; it may be NULL. SLC_ERR_MEMORY. */
+SLC_API slc_status slc_volume_join_sift(const slc_volume_join_slab *slab, const uint8_t *keeps, uint32_t *map,
+                                        uint32_t *numbers, uint32_t *n_labels, uint32_t features,
+                                        slc_volume_components *components, slc_error *error);
 
 /* ---- foreground -------------------------------------------------------------------------------- */
 

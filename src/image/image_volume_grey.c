@@ -224,11 +224,8 @@ void slc_volume_grey_put(const slc_volume_grey_sums *sums, size_t n, slc_volume_
 
 /* ---- a labelled volume ------------------------------------------------------------------------- */
 
-typedef void add_run(slc_volume_grey_sums *sums, const slc_volume_grey_run *run);
-
-/* The runs of equal labels in a row. */
-static void add_row(const uint32_t *labels, size_t width, slc_volume_grey_run run, add_run *add,
-                    slc_volume_grey_sums *sums)
+void slc_volume_grey_row(const uint32_t *labels, size_t width, slc_volume_grey_run run,
+                         slc_volume_grey_take *add, slc_volume_grey_sums *sums)
 {
     for (size_t x = 0; x < width; x = run.behind) {
         const uint32_t label = labels[x];
@@ -244,7 +241,8 @@ static void add_row(const uint32_t *labels, size_t width, slc_volume_grey_run ru
 }
 
 /* Labels are made a layer at a time, so that they stay in the caches. */
-static void add_all(slc_volume_labeller *v, add_run *add, slc_volume_grey_sums *sums, uint32_t *labels)
+static void add_all(slc_volume_labeller *v, slc_volume_grey_take *add, slc_volume_grey_sums *sums,
+                    uint32_t *labels)
 {
     const size_t width = v->volume.width, height = v->volume.height, depth = v->volume.depth;
     const ptrdiff_t row = (ptrdiff_t)(width * sizeof *labels);
@@ -256,7 +254,7 @@ static void add_all(slc_volume_labeller *v, add_run *add, slc_volume_grey_sums *
             const size_t y = i % height, z = first + i / height;
             const slc_volume_grey_run run = {
                 .row = slc_volume_row(&v->grey, y, z), .type = v->grey.type, .y = y, .z = z};
-            add_row(labels + i * width, width, run, add, sums);
+            slc_volume_grey_row(labels + i * width, width, run, add, sums);
         }
     }
 }

@@ -40,6 +40,10 @@ void slc_volume_grey_spread(slc_volume_grey_sums *sums, const slc_volume_grey_ru
  * component, before their end, in one. */
 void slc_volume_grey_add_once(slc_volume_grey_sums *sums, const slc_volume_grey_run *run);
 void slc_volume_grey_merge(slc_volume_grey_sums *to, const slc_volume_grey_sums *from);
+/* The runs of equal labels in a row, which are numbers of `sums` from 1; `run` is the row. */
+typedef void slc_volume_grey_take(slc_volume_grey_sums *sums, const slc_volume_grey_run *run);
+void slc_volume_grey_row(const uint32_t *labels, size_t width, slc_volume_grey_run run,
+                         slc_volume_grey_take *add, slc_volume_grey_sums *sums);
 /* n rows of a collection from number `row` on, of the columns that it has. */
 void slc_volume_grey_put(const slc_volume_grey_sums *sums, size_t n, slc_volume_components *to, size_t row);
 

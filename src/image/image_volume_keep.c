@@ -56,6 +56,16 @@ slc_status slc_volume_keep_take(const slc_volume_config *config, slc_volume_keep
     return status;
 }
 
+slc_status slc_volume_config_needs(const slc_volume_config *given, uint32_t *features, slc_error *error)
+{
+    slc_volume_config config;
+    slc_volume_keep keep;
+    slc_status status = slc_volume_config_take(given, &config, error);
+    status = status == SLC_OK ? slc_volume_keep_take(&config, &keep, error) : status;
+    *features = status == SLC_OK ? config.features | keep.features : 0;
+    return status;
+}
+
 /* ---- which are kept ---------------------------------------------------------------------------- */
 
 /* Has it a voxel in the first or last column, row or slice? Where these are joined there is no border, nor
@@ -99,26 +109,36 @@ static int compare(const void *a, const void *b)
                                         : (one->row > other->row) - (one->row < other->row);
 }
 
-bool slc_volume_keep_choose(const slc_volume_keep *keep, const slc_volume *volume,
-                            const slc_volume_components *found, uint8_t *keeps)
+bool slc_volume_keep_largest(const uint64_t *volumes, size_t n, uint32_t largest, uint8_t *keeps)
 {
-    const size_t n = found->head.size;
-    rank *ranks = keep->largest > 0 ? malloc((n + 1) * sizeof *ranks) : NULL;
+    rank *ranks = malloc((n + 1) * sizeof *ranks);
+    if (ranks == NULL) {
+        return false;
+    }
     size_t n_kept = 0;
     for (size_t row = 0; row < n; row++) {
-        keeps[row] = slc_volume_keep_holds(keep, volume, found, row);
-        if (keeps[row] != 0 && ranks != NULL) {
-            ranks[n_kept++] = (rank){found->volume[row], row};
+        if (keeps[row] != 0) {
+            ranks[n_kept++] = (rank){volumes[row], row};
         }
     }
-    if (n_kept > keep->largest && ranks != NULL) {
+    if (n_kept > largest) {
         qsort(ranks, n_kept, sizeof *ranks, compare);
-        for (size_t i = keep->largest; i < n_kept; i++) {
+        for (size_t i = largest; i < n_kept; i++) {
             keeps[ranks[i].row] = 0;
         }
     }
     free(ranks);
-    return keep->largest == 0 || ranks != NULL;
+    return true;
+}
+
+bool slc_volume_keep_choose(const slc_volume_keep *keep, const slc_volume *volume,
+                            const slc_volume_components *found, uint8_t *keeps)
+{
+    for (size_t row = 0; row < found->head.size; row++) {
+        keeps[row] = slc_volume_keep_holds(keep, volume, found, row);
+    }
+    return keep->largest == 0 ||
+           slc_volume_keep_largest(found->volume, found->head.size, keep->largest, keeps);
 }
 
 /* ---- a labelled volume ------------------------------------------------------------------------- */

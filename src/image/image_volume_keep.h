@@ -22,6 +22,8 @@ slc_status slc_volume_keep_take(const slc_volume_config *config, slc_volume_keep
 /* Is this row kept, but for `largest`? It has the features that `keep` looks at. */
 bool slc_volume_keep_holds(const slc_volume_keep *keep, const slc_volume *volume,
                            const slc_volume_components *found, size_t row);
+/* Of the rows whose byte is not 0 the largest; the others' become 0. False if there is no memory. */
+bool slc_volume_keep_largest(const uint64_t *volumes, size_t n, uint32_t largest, uint8_t *keeps);
 /* Which rows are kept: 1 or 0 for each. False if there is no memory. */
 bool slc_volume_keep_choose(const slc_volume_keep *keep, const slc_volume *volume,
                             const slc_volume_components *found, uint8_t *keeps);

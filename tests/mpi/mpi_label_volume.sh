@@ -10,6 +10,16 @@ np.save('noise.npy', (rng.random((13, 17, 29)) < 0.12).astype(np.uint8))
 comb = np.zeros((11, 9, 9), np.uint8); comb[:, ::2, ::2] = 3; comb[-1] = 3
 np.save('comb.npy', comb)
 np.save('one.npy', np.ones((1, 5, 6), np.uint8))
+grey = rng.integers(0, 60000, (13, 17, 29)).astype(np.uint16)
+np.save('grey.npy', grey)
+np.save('real.npy', grey.astype(np.float32))
+np.save('short.npy', grey[:12])
+np.save('values.npy', (rng.integers(0, 3, (13, 17, 29)) * (rng.random((13, 17, 29)) < 0.7)).astype(np.uint64) << 40)
+np.save('within.npy', (rng.random((13, 17, 29)) < 0.8).astype(np.uint8))
+import os
+os.mkdir('slices')
+for z in range(13):
+    open('slices/%d.pgm' % z, 'wb').write(b'P5 29 17 255\n' + (grey[z] >> 8).astype(np.uint8).tobytes())
 P
 "$sluice" label --volume noise.npy -q -o noise.tif || fail "noise.tif"
 
@@ -28,10 +38,33 @@ ranks() {
         rm n.npy n.csv
     done
 }
-ranks "1 2 3" noise.npy --connectivity 26 --features area,box,first,sums,second,centroid
+ranks "1 3" noise.npy --connectivity 26 --features area,box,first,sums,second,centroid
 ranks "3" noise.tif --connectivity 6 --min-area 2 --filter 'z_min>2'
 ranks "2" comb.npy --connectivity 18 --inverse --border touching
 ranks "2" one.npy
-mpi 2 label --volume noise.npy --equal --json
+# What all have to agree on: values, borders that are joined, a histogram, the largest, grey values.
+ranks "3" values.npy --equal --periodic x,y --connectivity 26 --intensity grey.npy --features area,box,first,second,grey,spread --largest 7
+ranks "3" grey.npy --threshold otsu --filter 'grey_std>=1000' --features area,grey,spread
+ranks "3" slices --threshold 180:230 --mask within.npy --connectivity 6 --features area,grey
+ranks "2" grey.npy --local mean:5 --periodic y --pixel-size 2,3,5um
+
+# Without columns, which the largest need.
+run label --volume noise.npy --largest 3 -o w.npy -q
+want 0
+mpi 3 label --volume noise.npy --largest 3 -o n.npy -q
+want 0
+cmp w.npy n.npy || fail "--largest without --stats"
+
+mpi 1 label --volume noise.npy --periodic x,z --json
 want 2
-grep -q -e '--volume --equal cannot be had over ranks' err || fail "$(cat err)"
+grep -q -e '--periodic z cannot be had over ranks' err || fail "$(cat err)"
+mpi 1 label --volume noise.npy --hysteresis 1:2 --json
+want 2
+grep -q -e '--hysteresis cannot be had over ranks' err || fail "$(cat err)"
+mpi 2 label --volume noise.npy --intensity real.npy --stats x.csv
+want 1
+grep -q 'noise.npy: grey values: of floats' err || fail "$(cat err)"
+mpi 3 label --volume noise.npy --intensity short.npy --stats x.csv
+want 1
+grep -q 'short.npy: 29x17x[0-9]* voxels, and noise.npy has 29x17x[0-9]*' err || fail "$(cat err)"
+want_no_file x.csv
