@@ -255,7 +255,7 @@ static slc_status share_greys(run *r, const joining *j, slc_error *error)
     slc_status status = mine != NULL ? SLC_OK
                                      : slc_fail(error, SLC_ERR_MEMORY, "no memory for what crosses borders");
     status = slc_mpi_agree(world, status, error);
-    for (uint64_t i = 0; status == SLC_OK && i < j->n_pieces; i++) {
+    for (uint64_t i = 0; status == SLC_OK && mine != NULL && i < j->n_pieces; i++) {
         if (j->pieces[i].strip == (uint32_t)world->rank) {
             mine[n++] = r->greys[j->pieces[i].label - 1];
         }

@@ -59,7 +59,7 @@ slc_status slc_volume_keep_take(const slc_volume_config *config, slc_volume_keep
 slc_status slc_volume_config_needs(const slc_volume_config *given, uint32_t *features, slc_error *error)
 {
     slc_volume_config config;
-    slc_volume_keep keep;
+    slc_volume_keep keep = {.features = 0};
     slc_status status = slc_volume_config_take(given, &config, error);
     status = status == SLC_OK ? slc_volume_keep_take(&config, &keep, error) : status;
     *features = status == SLC_OK ? config.features | keep.features : 0;
