@@ -35,12 +35,16 @@ static inline char *slc_block_begin(void *block)
 /* Memory from SLC_BLOCK_LARGE bytes on is in large pages if the system gives them: it is touched in many
  * places, and a fault for each small page costs as much as what fills it, or many times that in virtual
  * machines. */
-enum { SLC_BLOCK_LARGE = 1 << 20, SLC_BLOCK_PAGE = 1 << 21 };
+enum { SLC_BLOCK_LARGE = 1 << 19, SLC_BLOCK_PAGE = 1 << 21 };
 /* So many bytes, a multiple of SLC_BLOCK_PAGE, which begin with such a page; for free(). NULL without memory.
  */
 void *slc_block_pages(size_t bytes);
 /* Zeros, all of which will be used; for free(). NULL without memory. */
 void *slc_block_zeros(size_t bytes);
+/* Zeros straight from the system, none of which is touched before it is used; large blocks begin with such a
+ * page. NULL without memory. */
+void *slc_block_map(size_t bytes);
+void slc_block_unmap(void *block, size_t bytes);
 
 /* The same as slc_block_take for layouts that are first measured and then made, by one function: without
  * memory (`at` is NULL) nothing is handed out, and `used` is what is needed; SIZE_MAX if that is more than

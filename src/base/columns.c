@@ -1,7 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * Collections: one allocation that holds the event offsets and every column, aligned, laid out by the schema.
  */
-#define _DEFAULT_SOURCE /* MAP_ANONYMOUS, madvise */
 #include "base/columns.h"
 
 #include "base/block.h"
@@ -9,8 +8,6 @@
 #include <assert.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <unistd.h>
 
 static const struct {
     const char *name;
@@ -60,37 +57,19 @@ size_t slc_columns_bound(const slc_schema *schema, size_t rows, uint32_t events)
 /* Blocks of so many bytes come from the system, in large pages where it has them (base/block.h): a bound is
  * much more than the rows that come of it, and no page is touched before a row needs it, which calloc() keeps
  * only until the process has freed as much. */
-enum { MAPPED = 1 << 19 };
 #if defined(__has_feature)
 #if __has_feature(address_sanitizer) /* its guards are worth more */
 #define MAPPED INT32_MAX
 #endif
 #endif
-
-/* Memory of the system that begins with a large page; NULL without memory. */
-static void *map_large(size_t bytes)
-{
-    char *all = mmap(NULL, bytes + SLC_BLOCK_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1,
-                     0);
-    if (all == MAP_FAILED) {
-        return NULL;
-    }
-    const size_t before = (SLC_BLOCK_PAGE - (uintptr_t)all % SLC_BLOCK_PAGE) % SLC_BLOCK_PAGE;
-    const size_t page = (size_t)sysconf(_SC_PAGESIZE), kept = (before + bytes + page - 1) / page * page;
-    if (before > 0) {
-        (void)munmap(all, before);
-    }
-    (void)munmap(all + kept, bytes + SLC_BLOCK_PAGE - kept);
-#if defined(MADV_HUGEPAGE)
-    (void)madvise(all + before, bytes, MADV_HUGEPAGE);
+#if !defined(MAPPED)
+#define MAPPED SLC_BLOCK_LARGE
 #endif
-    return all + before;
-}
 
 /* Of zeros; NULL without memory. */
 static void *new_block(size_t bytes)
 {
-    return bytes < MAPPED ? calloc(1, bytes) : map_large(bytes);
+    return bytes < MAPPED ? calloc(1, bytes) : slc_block_map(bytes);
 }
 
 static void free_block(void *block, size_t bytes)
@@ -98,7 +77,7 @@ static void free_block(void *block, size_t bytes)
     if (bytes < MAPPED) {
         free(block);
     } else {
-        (void)munmap(block, bytes);
+        slc_block_unmap(block, bytes);
     }
 }
 

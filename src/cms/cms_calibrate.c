@@ -2,6 +2,7 @@
  * ADC counts to electrons by the formulas of cms_calibrate_core.h, which the GPU shares: blocks of usual
  * digis by the kernels of cms_calibrate.simd.c, and all others here, one by one. And the memory of the gains.
  */
+#include "base/block.h"
 #include "cms/cms_calibrate_core.h"
 #include "cms/cms_calibrate_work.h"
 #include "cms/cms_stages.h"
@@ -12,7 +13,7 @@
 
 slc_status slc_cms_gains_reserve(slc_cms_gains *gains, uint32_t modules)
 {
-    slc_cms_gain *gain = calloc((size_t)modules + 1, SLC_CMS_GAINS * sizeof *gain);
+    slc_cms_gain *gain = slc_block_zeros(((size_t)modules + 1) * SLC_CMS_GAINS * sizeof *gain);
     if (gain == NULL) {
         return SLC_ERR_MEMORY;
     }

@@ -214,6 +214,7 @@ slc_status slc_hlt1_chain_reserve(slc_hlt1_chain *chain, const slc_batch *batch,
         {&slc_lhcb_events_schema, &chain->events, chain->prescaled ? events : 0},
     };
     for (size_t i = 0; i < sizeof rooms / sizeof *rooms && status == SLC_OK; i++) {
+        slc_columns_reset(rooms[i].collection); /* what an earlier batch left is not to be copied */
         status = slc_columns_reserve(rooms[i].schema, rooms[i].collection, rooms[i].rows, events);
     }
     status = status == SLC_OK ? reserve_work(chain, &n, tracks) : status;
