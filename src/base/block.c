@@ -7,7 +7,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
-#include <unistd.h>
 
 /* They must be asked for before memory is touched. Refusal is no harm. */
 static void ask_for_pages(void *memory, size_t bytes)
@@ -15,6 +14,12 @@ static void ask_for_pages(void *memory, size_t bytes)
 #if defined(MADV_HUGEPAGE)
     (void)madvise(memory, bytes, MADV_HUGEPAGE);
 #endif
+}
+
+/* What is taken for so many: the end of a large block lies in a large page, too. */
+static size_t mapped(size_t bytes)
+{
+    return bytes < SLC_BLOCK_LARGE ? bytes : (bytes + SLC_BLOCK_PAGE - 1) / SLC_BLOCK_PAGE * SLC_BLOCK_PAGE;
 }
 
 void *slc_block_pages(size_t bytes)
@@ -26,16 +31,17 @@ void *slc_block_pages(size_t bytes)
     return memory;
 }
 
+void *slc_block_alloc(size_t bytes)
+{
+    return bytes < SLC_BLOCK_LARGE              ? malloc(bytes)
+           : bytes <= SIZE_MAX - SLC_BLOCK_PAGE ? slc_block_pages(mapped(bytes))
+                                                : NULL;
+}
+
 void *slc_block_zeros(size_t bytes)
 {
-    if (bytes < SLC_BLOCK_LARGE) {
-        return calloc(1, bytes);
-    }
-    if (bytes > SIZE_MAX - SLC_BLOCK_PAGE) {
-        return NULL;
-    }
-    void *memory = slc_block_pages((bytes + SLC_BLOCK_PAGE - 1) / SLC_BLOCK_PAGE * SLC_BLOCK_PAGE);
-    return memory != NULL ? memset(memory, 0, bytes) : NULL;
+    void *memory = bytes < SLC_BLOCK_LARGE ? calloc(1, bytes) : slc_block_alloc(bytes);
+    return memory != NULL && bytes >= SLC_BLOCK_LARGE ? memset(memory, 0, bytes) : memory;
 }
 
 void *slc_block_map(size_t bytes)
@@ -43,25 +49,24 @@ void *slc_block_map(size_t bytes)
     if (bytes > PTRDIFF_MAX) {
         return NULL;
     }
-    const bool large = bytes >= SLC_BLOCK_LARGE;
-    char *all = mmap(NULL, bytes + (large ? SLC_BLOCK_PAGE : 0), PROT_READ | PROT_WRITE,
-                     MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
-    if (all == MAP_FAILED || !large) {
+    const size_t size = mapped(bytes), more = size < SLC_BLOCK_LARGE ? 0 : SLC_BLOCK_PAGE;
+    char *all = mmap(NULL, size + more, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE,
+                     -1, 0);
+    if (all == MAP_FAILED || more == 0) {
         return all != MAP_FAILED ? all : NULL;
     }
     const size_t before = (SLC_BLOCK_PAGE - (uintptr_t)all % SLC_BLOCK_PAGE) % SLC_BLOCK_PAGE;
-    const size_t page = (size_t)sysconf(_SC_PAGESIZE), kept = (before + bytes + page - 1) / page * page;
     if (before > 0) {
         (void)munmap(all, before);
     }
-    if (kept < bytes + SLC_BLOCK_PAGE) {
-        (void)munmap(all + kept, bytes + SLC_BLOCK_PAGE - kept);
+    if (before < more) {
+        (void)munmap(all + before + size, more - before);
     }
-    ask_for_pages(all + before, bytes);
+    ask_for_pages(all + before, size);
     return all + before;
 }
 
 void slc_block_unmap(void *block, size_t bytes)
 {
-    (void)munmap(block, bytes);
+    (void)munmap(block, mapped(bytes));
 }

@@ -39,7 +39,8 @@ enum { SLC_BLOCK_LARGE = 1 << 19, SLC_BLOCK_PAGE = 1 << 21 };
 /* So many bytes, a multiple of SLC_BLOCK_PAGE, which begin with such a page; for free(). NULL without memory.
  */
 void *slc_block_pages(size_t bytes);
-/* Zeros, all of which will be used; for free(). NULL without memory. */
+/* Memory, and zeros, all of which will be used; for free(). NULL without memory. */
+void *slc_block_alloc(size_t bytes);
 void *slc_block_zeros(size_t bytes);
 /* Zeros straight from the system, none of which is touched before it is used; large blocks begin with such a
  * page. NULL without memory. */

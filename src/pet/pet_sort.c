@@ -11,6 +11,7 @@
  * New singles are read where they lie. Only earliest and latest times of blocks of them are looked at before;
  * these tell that no single of a block is late but in the few blocks that are then looked at one by one.
  */
+#include "base/block.h"
 #include "base/config.h"
 #include "pet/pet_sort_spread.h"
 #include "pet/pet_stages.h"
@@ -107,7 +108,7 @@ static bool reserve_blocks(blocks *b, size_t singles)
     if (n <= b->capacity) {
         return true;
     }
-    slc_pet_block *at = malloc((n + n / 2) * sizeof *at); /* of which nothing is to be copied */
+    slc_pet_block *at = slc_block_alloc((n + n / 2) * sizeof *at); /* of which nothing is to be copied */
     if (at == NULL) {
         return false;
     }

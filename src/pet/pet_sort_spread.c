@@ -6,6 +6,8 @@
  */
 #include "pet/pet_sort_spread.h"
 
+#include "base/block.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -47,9 +49,10 @@ bool slc_pet_sort_reserve(slc_pet_sort_room *room, size_t n)
     }
     const size_t more = room->capacity + room->capacity / 2, capacity = n < more ? more : n;
     /* A lane has one record more, and two buckets. Nothing is to be copied. */
-    record *moved = malloc((capacity + SLC_PET_SORT_THREADS) * sizeof *moved);
-    record *spare = malloc((capacity + SLC_PET_SORT_THREADS) * sizeof *spare);
-    uint32_t *place = malloc((BUCKETS * capacity + (size_t)4 * SLC_PET_SORT_THREADS) * sizeof *place);
+    record *moved = slc_block_alloc((capacity + SLC_PET_SORT_THREADS) * sizeof *moved);
+    record *spare = slc_block_alloc((capacity + SLC_PET_SORT_THREADS) * sizeof *spare);
+    uint32_t *place = slc_block_alloc((BUCKETS * capacity + (size_t)4 * SLC_PET_SORT_THREADS) *
+                                      sizeof *place);
     if (moved == NULL || spare == NULL || place == NULL) {
         free(moved);
         free(spare);

@@ -4,6 +4,7 @@
  * with threads of its own, and an item more after all inputs. The files are one input of the flow's, as those
  * of an acquisition go on in each other (io_pet.h).
  */
+#include "base/block.h"
 #include "base/config.h"
 #include "pet/pet_stages.h"
 #include "run/run_flow_part.h"
@@ -118,8 +119,8 @@ static slc_status reserve(frames *own, size_t most, bool times, slc_error *error
     if (own->capacity == most) {
         return SLC_OK;
     }
-    own->frame = malloc(most * sizeof *own->frame);
-    own->received_ns = times ? malloc(most * sizeof *own->received_ns) : NULL;
+    own->frame = slc_block_alloc(most * sizeof *own->frame);
+    own->received_ns = times ? slc_block_alloc(most * sizeof *own->received_ns) : NULL;
     if (own->frame == NULL || (times && own->received_ns == NULL)) {
         return slc_fail(error, SLC_ERR_MEMORY, "no memory for %zu frames", most);
     }
