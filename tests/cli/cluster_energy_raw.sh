@@ -134,6 +134,11 @@ run cluster run.tpx3 -q --calibration chips -o chips.csv
 want 0
 cmp -s out3.csv chips.csv || fail 'calibrations of chips give other energies than one list of all'
 compared=$((compared + 3000))
+cp chips/chip1/calib?.txt chips/
+run cluster run.tpx3 -q --calibration chips -o never.csv
+want 1
+[ "$(cat err)" = "sluice cluster: chips: has calibrations of chips, and chips/caliba.txt: which is meant?" ] || fail "'$last' said: $(cat err)"
+rm chips/calib?.txt
 not_chips() { # MESSAGE
     run cluster run.tpx3 -q --calibration chips -o never.csv
     want 1

@@ -328,30 +328,35 @@ static slc_status read_four(const char *const path[4], slc_io_pixels_tables *tab
     return status;
 }
 
-/* As Pixet saves them, or MAFalda's users name them. */
-static slc_status read_folder(const char *path, slc_io_pixels_tables *tables, slc_error *error)
+enum { LONGEST = 4096 };
+
+/* Four files as Pixet saves them, or MAFalda's users name them. */
+static bool find_four(const char *path, char name[4][LONGEST])
 {
     static const char *const forms[][2] = {{"calib", "txt"}, {"_Calib_", "txt"}, {"calib", "npy"}};
-    for (size_t form = 0; form < sizeof forms / sizeof *forms; form++) {
-        char name[4][4096];
-        const char *four[4];
+    bool all = false;
+    for (size_t form = 0; form < sizeof forms / sizeof *forms && !all; form++) {
         struct stat about;
-        bool all = true;
+        all = true;
         for (int i = 0; i < 4; i++) {
-            const int n = snprintf(name[i], sizeof name[i], "%s/%s%c.%s", path, forms[form][0], "abct"[i],
+            const int n = snprintf(name[i], LONGEST, "%s/%s%c.%s", path, forms[form][0], "abct"[i],
                                    forms[form][1]);
-            four[i] = name[i];
-            all = all && n > 0 && (size_t)n < sizeof name[i] && stat(name[i], &about) == 0;
-        }
-        if (all) {
-            return read_four(four, tables, error);
+            all = all && n > 0 && n < LONGEST && stat(name[i], &about) == 0;
         }
     }
-    return slc_fail(
-        error, SLC_ERR_IO,
-        "%s: a folder without caliba.txt, calibb.txt, calibc.txt and calibt.txt (or _Calib_a.txt, "
-        "caliba.npy …), or chip0, chip1 … of chips",
-        path);
+    return all;
+}
+
+static slc_status read_folder(const char *path, slc_io_pixels_tables *tables, slc_error *error)
+{
+    char name[4][LONGEST];
+    const char *const four[] = {name[0], name[1], name[2], name[3]};
+    return find_four(path, name)
+               ? read_four(four, tables, error)
+               : slc_fail(error, SLC_ERR_IO,
+                          "%s: a folder without caliba.txt, calibb.txt, calibc.txt and calibt.txt (or "
+                          "_Calib_a.txt, caliba.npy …), or chip0, chip1 … of chips",
+                          path);
 }
 
 /* "a,b,c,t"; a name with a comma that is there is one file. */
@@ -401,7 +406,7 @@ static slc_status read_chips(const char *path, slc_io_pixels_tables *tables, uin
     for (uint32_t chip = 0; chip < SLC_PIXEL_TILES && status == SLC_OK; chip++) {
         bool found = false;
         for (size_t i = 0; i < sizeof ends / sizeof *ends && status == SLC_OK; i++) {
-            char name[4096];
+            char name[LONGEST];
             struct stat about;
             const int n = snprintf(name, sizeof name, "%s/chip%u%s", path, chip, ends[i]);
             if (n < 0 || (size_t)n >= sizeof name || stat(name, &about) != 0) {
@@ -430,7 +435,12 @@ slc_status slc_io_pixels_calibration_read(const char *path, slc_io_pixels_tables
     const bool there = stat(path, &about) == 0;
     if (there && S_ISDIR(about.st_mode)) {
         uint32_t n_chips;
+        char all[4][LONGEST];
         const slc_status status = read_chips(path, tables, &n_chips, error);
+        if (status == SLC_OK && n_chips > 0 && find_four(path, all)) {
+            return slc_fail(error, SLC_ERR_FORMAT, "%s: has calibrations of chips, and %s: which is meant?",
+                            path, all[0]);
+        }
         return n_chips > 0 || status != SLC_OK ? status : read_folder(path, tables, error);
     }
     return !there && strchr(path, ',') != NULL ? read_named(path, tables, error)
