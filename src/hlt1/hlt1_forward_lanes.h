@@ -87,30 +87,42 @@ static inline f32v pick_of(const float *values, uint32_t n, u32v i, mask32 some)
     return pick(row_of(values, n, 0), row_of(values, n, 1), row_of(values, n, 2), row_of(values, n, 3), i);
 }
 
-/* How many of the n rising values, of which four vectors are looked at, are below the places x (or at them)
- * of the lanes; with *low the highest of these, if there is one, and with *high the lowest of the others. By
- * halves, with the values in registers. */
-static inline u32v count_below(const float *values, uint32_t n, bool or_at, f32v x, f32v *low, f32v *high)
+/* As count_below, of values that `rows` vectors have room for: 1, 2 or 4. */
+static inline u32v count_in_rows(const float *values, uint32_t n, uint32_t rows, bool or_at, f32v x,
+                                 f32v *low, f32v *high)
 {
     const uint32_t lanes = (uint32_t)SIMD_LANES;
-    const f32v row0 = row_of(values, n, 0), row1 = row_of(values, n, 1), row2 = row_of(values, n, 2),
-               row3 = row_of(values, n, 3);
     const u32v zero = u32v_set(0);
-    const f32v first1 = f32v_permute(row1, zero), first2 = f32v_permute(row2, zero),
-               first3 = f32v_permute(row3, zero);
-    const mask32 in1 = is_below(first1, x, or_at), in2 = is_below(first2, x, or_at),
-                 in3 = is_below(first3, x, or_at);
-    f32v below = f32v_select(in3, first3, f32v_select(in2, first2, f32v_select(in1, first1, *low)));
-    f32v above = f32v_select(in3, f(INFINITY), f32v_select(in2, first3, f32v_select(in1, first2, first1)));
-    const u32v begin = u32v_select(
-        in3, u32v_set(3 * lanes),
-        u32v_select(in2, u32v_set(2 * lanes), u32v_select(in1, u32v_set(lanes), zero)));
-    u32v at = zero;
+    const f32v none = f(INFINITY), row0 = row_of(values, n, 0);
+    const f32v row1 = rows > 1 ? row_of(values, n, 1) : none, row2 = rows > 2 ? row_of(values, n, 2) : none,
+               row3 = rows > 2 ? row_of(values, n, 3) : none;
+    mask32 in1 = mask32_none(), in2 = in1, in3 = in1;
+    f32v below = *low, above = none;
+    u32v begin = zero, at = zero;
+    if (rows > 1) {
+        const f32v first1 = f32v_permute(row1, zero);
+        in1 = is_below(first1, x, or_at);
+        below = f32v_select(in1, first1, below);
+        above = f32v_select(in1, none, first1);
+        begin = u32v_select(in1, u32v_set(lanes), zero);
+        if (rows > 2) {
+            const f32v first2 = f32v_permute(row2, zero), first3 = f32v_permute(row3, zero);
+            in2 = is_below(first2, x, or_at);
+            in3 = is_below(first3, x, or_at);
+            below = f32v_select(in3, first3, f32v_select(in2, first2, below));
+            above = f32v_select(in3, none, f32v_select(in2, first3, f32v_select(in1, first2, first1)));
+            begin = u32v_select(in3, u32v_set(3 * lanes), u32v_select(in2, u32v_set(2 * lanes), begin));
+        }
+    }
     for (uint32_t step = lanes; step > 0; step /= 2) { /* the last one looks at where it stands */
         const u32v to = step > 1 ? u32v_add(at, u32v_set(step / 2 - 1)) : at;
-        const f32v even = f32v_select(in1, f32v_permute(row1, to), f32v_permute(row0, to));
-        const f32v odd = f32v_select(in3, f32v_permute(row3, to), f32v_permute(row2, to));
-        const f32v here = f32v_select(in2, odd, even);
+        f32v here = f32v_permute(row0, to);
+        if (rows > 1) {
+            here = f32v_select(in1, f32v_permute(row1, to), here);
+        }
+        if (rows > 2) {
+            here = f32v_select(in2, f32v_select(in3, f32v_permute(row3, to), f32v_permute(row2, to)), here);
+        }
         const mask32 less = is_below(here, x, or_at);
         at = u32v_select(less, u32v_add(at, u32v_set(step > 1 ? step / 2 : 1)), at);
         below = f32v_select(less, here, below);
@@ -119,6 +131,17 @@ static inline u32v count_below(const float *values, uint32_t n, bool or_at, f32v
     *low = below;
     *high = above;
     return u32v_add(begin, at);
+}
+
+/* How many of the n rising values, of which four vectors are looked at, are below the places x (or at them)
+ * of the lanes; with *low the highest of these, if there is one, and with *high the lowest of the others. By
+ * halves, with the values in registers. */
+static inline u32v count_below(const float *values, uint32_t n, bool or_at, f32v x, f32v *low, f32v *high)
+{
+    const uint32_t lanes = (uint32_t)SIMD_LANES;
+    return n <= lanes       ? count_in_rows(values, n, 1, or_at, x, low, high)
+           : n <= 2 * lanes ? count_in_rows(values, n, 2, or_at, x, low, high)
+                            : count_in_rows(values, n, 4, or_at, x, low, high);
 }
 
 /* The same for more values, or with shorter vectors: from the first value to one that is not below
