@@ -122,7 +122,11 @@ int slc_label_mask_choose(slc_label_job *job)
     if (status != SLC_CLI_GO_ON) {
         return status;
     }
-    const char *word = slc_label_mask_word(options);
+    const char *word = !options->stream || !options->volume ? slc_label_mask_word(options)
+                       : options->hysteresis != NULL ? "--hysteresis" /* a slice has the others by itself */
+                       : options->fill_holes         ? "--fill-holes"
+                       : options->write_mask != NULL ? "--write-mask"
+                                                     : NULL;
     if (word != NULL && (options->stream || slc_label_on_gpu(options->device))) {
         return slc_cli_wrong(COMMAND, "%s does not go with %s", word,
                              options->stream ? "--stream" : "--device cuda: masks are made by the processor");

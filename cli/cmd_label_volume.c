@@ -132,10 +132,10 @@ static bool choose_threshold(slc_label_volume_job *job)
 }
 
 /* The foreground as bits, if a threshold does not say it or is this volume's own. */
-bool slc_label_volume_foreground(slc_label_volume_job *job, slc_volume *foreground)
+bool slc_label_volume_foreground(slc_label_volume_job *job, const slc_volume *v, const slc_volume *within,
+                                 slc_volume *foreground)
 {
     slc_label_job *label = job->label;
-    const slc_volume *v = &job->stack.volume;
     const size_t row = slc_image_row_bytes(SLC_IMAGE_BITS, v->width);
     if (label->setup.mask == NULL && !is_otsu(job)) {
         *foreground = *v;
@@ -152,8 +152,8 @@ bool slc_label_volume_foreground(slc_label_volume_job *job, slc_volume *foregrou
                                stride,    slice_stride, SLC_IMAGE_BITS};
     label->mask_config.low = job->threshold;
     if (slc_volume_mask_make(&job->config, &label->mask_config, v,
-                             label->options->mask != NULL ? &job->within.volume : NULL, job->mask, stride,
-                             slice_stride, &label->error) != SLC_OK) {
+                             label->options->mask != NULL ? within : NULL, job->mask, stride, slice_stride,
+                             &label->error) != SLC_OK) {
         slc_cli_say("label", "%s: %s", slc_label_volume_path(job), label->error.text);
         return false;
     }
@@ -240,7 +240,8 @@ static bool do_volume(slc_label_volume_job *job)
     }
     slc_label_volume_tell_threshold(job);
     const double began = slc_clock_seconds();
-    if (!choose_threshold(job) || !slc_label_volume_foreground(job, &foreground)) {
+    if (!choose_threshold(job) ||
+        !slc_label_volume_foreground(job, &job->stack.volume, &job->within.volume, &foreground)) {
         return false;
     }
     const slc_volume *grey = label->options->intensity != NULL ? &job->grey.volume : &job->stack.volume;
@@ -360,9 +361,9 @@ bool slc_label_volume_print(const slc_label_volume_job *job)
 bool slc_label_volume_others(slc_label_volume_job *job)
 {
     const char *mask = job->label->options->mask, *grey = job->label->options->intensity;
-    return (mask == NULL || slc_label_volume_read(job, mask, &job->within, false)) &&
-           (grey == NULL || job->label->options->stream ||
-            slc_label_volume_read(job, grey, &job->grey, false));
+    return job->label->options->stream ||
+           ((mask == NULL || slc_label_volume_read(job, mask, &job->within, false)) &&
+            (grey == NULL || slc_label_volume_read(job, grey, &job->grey, false)));
 }
 
 static int run(slc_label_volume_job *job)

@@ -69,9 +69,11 @@ slc_status slc_label_volume_mask_slice(const slc_label_volume_job *job, uint32_t
 /* A threshold above all that so many bits can be is told. */
 void slc_label_volume_tell_threshold(const slc_label_volume_job *job);
 /* Volumes beside the one that is labelled, but such as come slice by slice with it; and the foreground of
- * that one, whose threshold is job->threshold: its own voxels, or bits. */
+ * voxels, with --mask of those that are in `within`, whose threshold is job->threshold: themselves, or bits.
+ */
 bool slc_label_volume_others(slc_label_volume_job *job);
-bool slc_label_volume_foreground(slc_label_volume_job *job, slc_volume *foreground);
+bool slc_label_volume_foreground(slc_label_volume_job *job, const slc_volume *voxels,
+                                 const slc_volume *within, slc_volume *foreground);
 /* The error of job->label is told; false. */
 bool slc_label_volume_complain(const slc_label_volume_job *job);
 /* Of the input at work. */
@@ -103,6 +105,7 @@ typedef struct slc_label_slices {
     slc_io_images *images;
     uint64_t told;              /* ... and how much there is to tell of it */
     bool equal, by_files, kept; /* kept: the stack keeps them */
+    bool again;                 /* what there is to tell has been told */
 } slc_label_slices;
 
 /* False after a complaint; _close in any case. */

@@ -31,11 +31,10 @@ static int check_words(const slc_label_options *options, int n_inputs)
     if (options->equal && word != NULL) {
         return slc_cli_wrong(COMMAND, "--equal does not go with %s", word);
     }
-    word = options->output != NULL                                                 ? "--output"
-           : options->threads != 1                                                 ? "--threads"
-           : options->largest > 0                                                  ? "--largest"
-           : options->threshold != NULL && strcmp(options->threshold, "otsu") == 0 ? "--threshold otsu"
-                                                                                   : NULL;
+    word = options->output != NULL ? "--output"
+           : options->threads != 1 ? "--threads"
+           : options->largest > 0  ? "--largest"
+                                   : NULL;
     if (options->stream && word != NULL) {
         return slc_cli_wrong(COMMAND, "--volume --stream does not go with %s", word);
     }

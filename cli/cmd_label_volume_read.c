@@ -58,19 +58,6 @@ static bool take_slice(slc_label_stack *stack, const char *path, const slc_image
     return true;
 }
 
-/* What is to be told of a slice: the first is, and how many there are. */
-static void take_warning(slc_label_job *label, const slc_io_images *images, uint64_t *told)
-{
-    const char *warning = slc_io_images_warning(images);
-    if (warning != NULL) {
-        if (*told == 0) {
-            slc_cli_say("label", "%s", warning);
-        }
-        ++*told;
-        label->warnings++;
-    }
-}
-
 /* The output that is this file; NULL: none. */
 static const char *is_output(const slc_label_options *options, const char *path)
 {
@@ -96,6 +83,19 @@ bool slc_label_slices_open(slc_label_slices *s, slc_label_volume_job *job, const
         s->behind = s->next + share + (job->part < more);
     }
     return true;
+}
+
+/* What is to be told of a slice: the first is, and how many there are. */
+static void take_warnings(slc_label_slices *s)
+{
+    const char *warning = slc_io_images_warning(s->images);
+    if (warning != NULL && !s->again) {
+        if (s->told == 0) {
+            slc_cli_say("label", "%s", warning);
+        }
+        s->told++;
+        s->job->label->warnings++;
+    }
 }
 
 static void end_file(slc_label_slices *s)
@@ -150,7 +150,7 @@ int slc_label_slices_next(slc_label_slices *s, slc_label_stack *stack, slc_image
             if (stack->volume.depth == 0) {
                 stack->pixel = slc_io_images_pixel(s->images);
             }
-            take_warning(label, s->images, &s->told);
+            take_warnings(s);
             if (!check_slice(stack, s->path, image)) {
                 return -1;
             }
@@ -161,7 +161,7 @@ int slc_label_slices_next(slc_label_slices *s, slc_label_stack *stack, slc_image
             slc_cli_say("label", "%s", label->error.text);
             return -1;
         }
-        take_warning(label, s->images, &s->told);
+        take_warnings(s);
         end_file(s);
     }
 }

@@ -401,8 +401,10 @@ static slc_status label_volume(run *r, slc_error *error)
     const double began = slc_clock_seconds();
     status = status == SLC_OK ? choose_threshold(r, error) : status;
     const bool some = r->job->stack.volume.depth > 0;
-    if (status == SLC_OK && !all_good(r, !some || (slc_label_volume_intensity(r->job) &&
-                                                   slc_label_volume_foreground(r->job, &r->foreground)))) {
+    if (status == SLC_OK &&
+        !all_good(r, !some || (slc_label_volume_intensity(r->job) &&
+                               slc_label_volume_foreground(r->job, &r->job->stack.volume,
+                                                           &r->job->within.volume, &r->foreground)))) {
         error->text[0] = '\0'; /* it has been told */
         status = SLC_ERR_FORMAT;
     }

@@ -262,6 +262,30 @@ run label --volume --stream a.npy b.npy -q --stats s.csv
 want 0
 [ "$(cut -d, -f1 s.csv | sort -u | wc -l)" = 3 ] || fail "two inputs: $(cat s.csv)"
 
+# Foreground that a slice has by itself, and Otsu's of all of them: the same components as in memory.
+cp a.npy within.npy
+for words in "--threshold otsu" "--threshold 3:9" "--threshold 3 --mask within.npy" "--local mean:3"; do
+    # shellcheck disable=SC2086 # words
+    run label --volume a.npy $words -q --stats s.csv
+    want 0
+    # shellcheck disable=SC2086 # words
+    run label --volume --stream a.npy $words -q --stats streamed.csv
+    want 0
+    [ "$(wc -l <s.csv)" -gt 1 ] || fail "$words: nothing is found"
+    cmp <(cut -d, -f4- s.csv | sort) <(cut -d, -f4- streamed.csv | sort) || fail "--stream $words"
+done
+run label --volume --stream a.npy --threshold otsu --json
+want 0
+streamed=$(key out "o['volumes'][0]['threshold']")
+run label --volume a.npy --threshold otsu --json
+want 0
+equal "Otsu's" "$streamed" "$(key out "o['volumes'][0]['threshold']")"
+"$sluice" label --volume --stream - --threshold otsu --json <a.npy >out 2>err && fail "otsu of a pipe"
+grep -qF -e '-: --threshold otsu with --stream is of what can be read more than once' err || fail "$(cat err)"
+run label --volume --stream a.npy --mask b.npy -q --stats x.csv
+want 1
+grep -qF 'b.npy: slices of 4x3 voxels, and a.npy has such of 5x4' err || fail "$(cat err)"
+
 # What is wrong.
 refuse() {
     wanted=$1
@@ -279,7 +303,8 @@ for wrong in w x, ,x xy x,,y x,y,x; do
     refuse "--periodic takes x, y, z or several with commas, not '$wrong'" a.npy --periodic $wrong
 done
 refuse "--volume does not go with --device" a.npy --device cpu
-refuse "--volume --stream does not go with --threshold otsu" a.npy --stream --threshold otsu
+refuse "--hysteresis does not go with --stream" a.npy --stream --hysteresis 3:5
+refuse "--fill-holes does not go with --stream" a.npy --stream --fill-holes
 refuse "--equal does not go with --threshold" a.npy --equal --threshold 3
 refuse "--volume has no feature 'euler'" a.npy --stats a.csv --features area,euler
 refuse "--volume writes the labels of one input, not of 2" a.npy b.npy -o x.npy
