@@ -2,13 +2,16 @@
  *
  * Measures the VELO on a GPU: its kernels by the device's clock, on a batch that lies there, large and small;
  * and from banks in the host's memory to results there, by several chains, for some choices of what comes
- * back. Batches are the events of the inputs again and again, in a random order.
+ * back. Batches are the events of the inputs again and again, in a random order; those of packets in their
+ * own, as the blocks of a packet are sent whole.
  */
 #include "bench/bench_velo_part.h"
 
 #include "base/splitmix.h"
 #include "base/team.h"
 #include "cuda/cuda_choose.h"
+#include "cuda/cuda_engines.h"
+#include "cuda/cuda_stream.h"
 #include "velo/velo_chain_part.h"
 
 #include <stdio.h>
@@ -82,7 +85,7 @@ static slc_status one_batch(bench *b, slc_bench_velo_events *events)
     return status == SLC_OK ? SLC_OK : slc_fail(b->error, status, "no memory for the events");
 }
 
-/* So many events: those of the base in turn, each time in another order. */
+/* So many events: those of the base in turn, each time in another order, unless they came in packets. */
 static slc_status repeat(bench *b, uint32_t n)
 {
     const slc_batch *base = &b->base;
@@ -95,7 +98,8 @@ static slc_status repeat(bench *b, uint32_t n)
         turn[e] = e;
     }
     for (uint32_t i = 0; i < n && status == SLC_OK; i++) {
-        const uint32_t k = i % own, other = k + (uint32_t)slc_random_below(&random, own - k);
+        const uint32_t k = i % own;
+        const uint32_t other = base->scattered ? k : k + (uint32_t)slc_random_below(&random, own - k);
         const uint32_t e = turn[other];
         turn[other] = turn[k];
         turn[k] = e;
@@ -299,6 +303,22 @@ static slc_status all_kernels(bench *b, uint32_t batch)
     return status;
 }
 
+/* From packets in page-locked memory, as an event builder may have them: nothing is copied on the way. */
+static slc_status locked_streams(bench *b, uint32_t piece)
+{
+    const struct slc_cuda_stream_calls *cuda = slc_cuda_engines_of(NULL)->stream;
+    slc_status status = cuda->pin(b->base.bytes, b->base.size, b->error);
+    if (status != SLC_OK) {
+        return status;
+    }
+    for (uint32_t n = 1; n <= STREAMS && status == SLC_OK; n *= 2) {
+        status = time_streams(b, &settings[0], "vertices, of page-locked packets", SLC_VELO_WANT_PRIMARIES, n,
+                              piece, false);
+    }
+    cuda->unpin(b->base.bytes);
+    return status;
+}
+
 static slc_status all_streams(bench *b, uint32_t batch)
 {
     static const struct {
@@ -313,6 +333,7 @@ static slc_status all_streams(bench *b, uint32_t batch)
     for (uint32_t n = 1; n <= STREAMS && status == SLC_OK; n *= 2) {
         status = time_streams(b, &settings[0], ways[0].name, ways[0].wanted, n, piece, false);
     }
+    status = status == SLC_OK && b->base.scattered ? locked_streams(b, piece) : status;
     for (size_t i = 1; i < sizeof ways / sizeof *ways && status == SLC_OK; i++) {
         status = time_streams(b, &settings[0], ways[i].name, ways[i].wanted, STREAMS, piece, false);
     }

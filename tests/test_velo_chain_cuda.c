@@ -3,6 +3,7 @@
  * fault, of sound and of damaged banks, of crowded layers and of equal distances. The processor's tracks are
  * held against the plain oracle elsewhere, and those of some events here. */
 #include "base/columns.h"
+#include "cuda/cuda_stream.h"
 #include "support/assert_ok.h"
 #include "support/cmocka_all.h"
 #include "support/random.h"
@@ -380,15 +381,16 @@ static void wanted_collections(void **state)
 
 /* ---- banks --------------------------------------------------------------------------------------------- */
 
-/* Some events, of which every third has something wrong. */
-static void random_batch(uint64_t *seed, bool damaged, slc_batch *batch)
+/* Some events, of which every third has something wrong; `alike`: of one version. */
+static void random_batch(uint64_t *seed, bool damaged, bool alike, slc_batch *batch)
 {
     uint64_t sensors = 0;
+    const uint8_t version = (uint8_t)(2 + random_below(seed, 2));
     slc_batch_reset(batch);
     batch->first_event = 7;
     for (uint32_t e = 0; e < 6; e++) {
         const unsigned damage = damaged && e % 3 == 1 ? random_below(seed, SUPPORT_VELO_DAMAGE) : 0;
-        const size_t size = support_velo_event(seed, (uint8_t)(2 + random_below(seed, 3)),
+        const size_t size = support_velo_event(seed, alike ? version : (uint8_t)(2 + random_below(seed, 3)),
                                                random_below(seed, small || e % 2 == 0 ? 30 : 208), damage,
                                                bytes, &sensors);
         assert_int_equal(slc_batch_append(batch, bytes, size, 0), SLC_OK);
@@ -442,16 +444,25 @@ static void crowded_modules(void **state)
 static void random_banks(void **state)
 {
     (void)state;
-    uint64_t seed = 164, left = 0, events = 0;
+    uint64_t seed = 164, left = 0, events = 0, in_blocks = 0;
     slc_batch batch = {0}, packet = {0};
     slc_velo_config config = config_of(true);
     two_chains chains;
     open_both(&config, &chains);
     const size_t rounds = count_of(40);
     for (size_t round = 0; round < rounds; round++) {
-        random_batch(&seed, round % 2 != 0, &batch);
-        support_velo_packet(&batch, &packet);
+        random_batch(&seed, round % 2 != 0, round % 8 < 6, &batch);
+        support_velo_packet(&batch, (int)(round / 4 % 6) - 1, &packet);
+        const bool locked = round % 3 == 0; /* what is of blocks then goes over from where it is */
+        slc_error error;
+        if (locked) {
+            ASSERT_OK(slc_cuda_pin(packet.bytes, packet.capacity, &error));
+        }
         expect_same_of_batch(&chains, round % 4 < 2 ? &packet : &batch);
+        in_blocks += chains.gpu->device->n_in_blocks;
+        if (locked) {
+            slc_cuda_unpin(packet.bytes);
+        }
         const uint64_t left_here = on_gpu.n_left_events;
         if (round == 0) { /* of wrong words most would be left to the processor, and results the same */
             expect_same_of_batch(&chains, &batch);
@@ -462,6 +473,7 @@ static void random_banks(void **state)
     }
     slc_batch_clear(&packet);
     assert_true(left > 0 && left < events / 2);
+    assert_true(small || in_blocks > 40);
     close_both(&chains);
     slc_batch_clear(&batch);
 }
@@ -480,7 +492,7 @@ static void wanted_of_banks(void **state)
         config.wanted = wanted;
         config.track.max_event_hits = 2000;
         open_both(&config, &chains);
-        random_batch(&seed, true, &batch);
+        random_batch(&seed, true, false, &batch);
         expect_same_of_batch(&chains, &batch);
         assert_int_equal(on_gpu.hits.head.size > 0, (wanted & SLC_VELO_WANT_HITS) != 0);
         assert_true(on_gpu.n_hits > 0);
@@ -532,7 +544,7 @@ static void clusters_of_fpgas(void **state)
                 assert_int_equal(slc_batch_append(&batch, bytes, size, 0), SLC_OK);
             }
         }
-        support_velo_packet(&batch, &packet);
+        support_velo_packet(&batch, 2, &packet);
         expect_same_of_batch(&chains, round % 2 == 0 ? &packet : &batch);
         assert_int_equal(on_gpu.n_retina_events, 6);
         left += on_gpu.n_left_events;

@@ -192,3 +192,15 @@ size_t slc_packet_event_gather(const slc_batch *batch, uint32_t event, uint8_t *
     }
     return used;
 }
+
+const slc_packet_table *slc_packet_table_of(const slc_batch *batch)
+{
+    slc_packet_end end = {.magic = 0};
+    if (batch->scattered && batch->size >= sizeof(slc_packet_table) + sizeof end) {
+        memcpy(&end, batch->bytes + batch->size - sizeof end, sizeof end);
+    }
+    return end.magic == SLC_PACKET_TABLE_MAGIC && end.table % 8 == 0 &&
+                   end.table <= batch->size - sizeof(slc_packet_table) - sizeof end
+               ? (const slc_packet_table *)(const void *)(batch->bytes + end.table)
+               : NULL;
+}

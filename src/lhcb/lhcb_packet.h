@@ -101,6 +101,32 @@ typedef struct slc_bank_reference {
     uint16_t spare;
 } slc_bank_reference;
 
+/* Behind the references: the packets whose events all have all that they should, and how their blocks lie.
+ * Event k of one has its references at references + k * step, and of each block fragment k. Places are in the
+ * batch's bytes; `type` is that of all fragments that are not empty, SLC_PACKET_MIXED of blocks with several.
+ */
+enum { SLC_PACKET_MIXED = 256 };
+typedef struct slc_packet_place {
+    uint64_t types, sizes, data;
+    uint16_t source, type;
+    uint8_t version, align;
+} slc_packet_place;
+typedef struct slc_packet_part {
+    uint64_t references, step, places; /* places: slc_packet_place, n_blocks of them */
+    uint32_t n_events, n_blocks;
+} slc_packet_part;
+typedef struct slc_packet_table {
+    uint64_t n;
+    slc_packet_part part[];
+} slc_packet_table;
+/* The last bytes of a batch that has such a table. */
+#define SLC_PACKET_TABLE_MAGIC UINT64_C(0x7361636b65745461)
+typedef struct slc_packet_end {
+    uint64_t table, magic; /* where it is */
+} slc_packet_end;
+/* NULL: there is none. */
+const slc_packet_table *slc_packet_table_of(const slc_batch *batch);
+
 /* How many bytes an event's banks take one after the other, and these bytes at `to`. 0 if one of them is too
  * large for a bank. */
 size_t slc_packet_event_size(const slc_batch *batch, uint32_t event);

@@ -120,11 +120,11 @@ slc_status slc_velo_device_pack(slc_velo_chain *chain, const slc_batch *batch, c
     const double began = slc_clock_seconds();
     d->packed = NULL;
     slc_status status = reserve_words(chain, batch->n_events, d->room, error);
-    status = status == SLC_OK ? slc_velo_pack(chain, batch, cut, &sum) : status;
+    status = status == SLC_OK ? slc_velo_pack(chain, batch, cut, &sum, error) : status;
     if (status == SLC_ERR_CAPACITY) { /* the first batch, or a larger one */
         const size_t bound = slc_velo_event_bound(batch, chain->config.banks, cut, NULL, NULL);
         status = reserve_words(chain, batch->n_events, bound, error);
-        status = status == SLC_OK ? slc_velo_pack(chain, batch, cut, &sum) : status;
+        status = status == SLC_OK ? slc_velo_pack(chain, batch, cut, &sum, error) : status;
     }
     if (status == SLC_OK) {
         d->packed = batch;
@@ -294,7 +294,7 @@ slc_status slc_velo_device_cluster(slc_velo_chain *chain, const slc_batch *batch
     slc_velo_packed sum;
     const bool ready = is_packed(d, batch);
     d->packed = NULL;
-    slc_status status = ready ? SLC_OK : slc_velo_pack(chain, batch, cut, &sum);
+    slc_status status = ready ? SLC_OK : slc_velo_pack(chain, batch, cut, &sum, error);
     status = status == SLC_OK ? run(chain, true, error) : status;
     if (status != SLC_OK) {
         return status;

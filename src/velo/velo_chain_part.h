@@ -23,7 +23,8 @@ typedef struct slc_velo_device {
     /* The batch whose words lie in `in` already, as they were when room was made for them; NULL: none. */
     const slc_batch *packed;
     slc_batch packed_as;
-    size_t room; /* for words, in `in` */
+    size_t room;          /* for words, in `in` */
+    uint32_t n_in_blocks; /* events whose words went over in the blocks of their packet */
     double seconds_packing;
     bool any_own; /* events of the processor's */
     /* Of each event: is it the processor's, and what its stages leave out. */
@@ -58,9 +59,10 @@ void slc_velo_device_close(slc_velo_device *device); /* NULL is allowed */
 typedef struct slc_velo_packed {
     size_t words, largest; /* those of the processor's events too; of the largest event */
 } slc_velo_packed;
-/* Packs the words of a batch; own[] tells whose events are. SLC_ERR_CAPACITY where there is no room. */
+/* Packs the words of a batch, and sends them; own[] tells whose events are. SLC_ERR_CAPACITY where there is
+ * no room. */
 slc_status slc_velo_pack(slc_velo_chain *chain, const slc_batch *batch, const uint8_t *cut,
-                         slc_velo_packed *sum);
+                         slc_velo_packed *sum, slc_error *error);
 /* Events with much work first, so that none is alone at the end: by rows, roughly. */
 void slc_velo_order_events(uint32_t n, const uint32_t *offset, size_t step, uint32_t *order);
 

@@ -7,6 +7,7 @@
 
 #include "support/random.h"
 
+#include "base/bytes.h"
 #include "lhcb/lhcb_packet.h"
 #include "lhcb/lhcb_walk.h"
 #include "velo/velo_geometry.h"
@@ -14,6 +15,7 @@
 
 #include <assert.h>
 #include <stdbool.h>
+#include <stdlib.h>
 #include <string.h>
 
 enum {
@@ -254,41 +256,147 @@ size_t support_velo_event(uint64_t *random, uint8_t version, uint32_t sensors, u
     return out.size;
 }
 
-void support_velo_packet(const slc_batch *from, slc_batch *to)
+/* ---- packets ------------------------------------------------------------------------------------------- */
+
+/* A bank, and which of those that are alike it is in its event. */
+typedef struct found {
+    slc_lhcb_bank bank;
+    uint32_t event, turn;
+    uint64_t at; /* in the packet */
+} found;
+
+enum { BANKS = 1024 }; /* of an event */
+
+static size_t find_banks(const slc_batch *from, found *all)
 {
-    enum { ROOM = 1024 }; /* banks of an event */
-    const size_t blocks = (from->size + 7) / 8 * 8;
-    slc_batch_reset(to);
-    const slc_status status = slc_batch_reserve(
-        to, blocks + (size_t)from->n_events * ROOM * sizeof(slc_bank_reference), from->n_events);
-    assert(status == SLC_OK);
-    (void)status;
-    memcpy(to->bytes, from->bytes, from->size);
-    memset(to->bytes + from->size, 0, blocks - from->size);
-    to->size = blocks;
+    size_t n = 0;
     for (uint32_t e = 0; e < from->n_events; e++) {
         slc_lhcb_bank_cursor cursor = SLC_LHCB_BANKS_OF(from, e);
         slc_lhcb_bank bank;
-        slc_status found;
-        to->offset[e] = to->size;
-        while ((found = slc_lhcb_bank_next(&cursor, &bank, NULL)) != SLC_END) {
-            if (found != SLC_OK) {
+        slc_status status;
+        const size_t first = n;
+        while ((status = slc_lhcb_bank_next(&cursor, &bank, NULL)) != SLC_END) {
+            if (status != SLC_OK) {
                 slc_lhcb_bank_resume(&cursor);
                 continue;
             }
-            const slc_bank_reference reference = {.at = (uint64_t)(bank.payload - from->bytes),
-                                                  .size = (uint16_t)bank.size,
-                                                  .type = bank.type,
-                                                  .version = bank.version,
-                                                  .source = bank.source};
-            assert(to->size - to->offset[e] < ROOM * sizeof reference);
-            memcpy(to->bytes + to->size, &reference, sizeof reference);
-            to->size += sizeof reference;
+            assert(n - first < BANKS);
+            found f = {.bank = bank, .event = e, .at = (uint64_t)(bank.payload - from->bytes)};
+            for (size_t i = first; i < n; i++) {
+                f.turn += all[i].bank.type == bank.type && all[i].bank.source == bank.source &&
+                          all[i].bank.version == bank.version;
+            }
+            all[n++] = f;
         }
-        to->length[e] = to->size - to->offset[e];
-        to->file_offset[e] = 0;
     }
+    return n;
+}
+
+static uint64_t block_of(const found *f)
+{
+    return (uint64_t)f->bank.type << 48 | (uint64_t)(uint16_t)f->bank.source << 32 |
+           (uint64_t)f->bank.version << 16 | f->turn;
+}
+
+static int by_block(const void *a, const void *b)
+{
+    const found *x = a, *y = b;
+    const uint64_t one = block_of(x), other = block_of(y);
+    return one != other ? (one > other ? 1 : -1) : x->event > y->event ? 1 : x->event < y->event ? -1 : 0;
+}
+
+static uint64_t append(slc_batch *to, const void *bytes, size_t size, size_t align)
+{
+    const size_t begin = (to->size + align - 1) / align * align;
+    const slc_status status = slc_batch_reserve(to, begin + size + 1, to->n_events);
+    assert(status == SLC_OK);
+    (void)status;
+    memset(to->bytes + to->size, 0xa5, begin - to->size);
+    if (bytes != NULL && size > 0) {
+        memcpy(to->bytes + begin, bytes, size);
+    } else {
+        memset(to->bytes + begin, 0, size);
+    }
+    to->size = begin + size;
+    return begin;
+}
+
+/* A block a kind of bank and source; returns how many. */
+static uint32_t append_blocks(slc_batch *to, found *all, size_t n, unsigned align, slc_packet_place *places)
+{
+    uint32_t blocks = 0;
+    qsort(all, n, sizeof *all, by_block);
+    for (size_t i = 0; i < n;) {
+        const slc_lhcb_bank *bank = &all[i].bank;
+        const uint64_t types = append(to, NULL, to->n_events, 1), key = block_of(&all[i]);
+        const uint64_t sizes = append(to, NULL, 2 * (size_t)to->n_events, 2);
+        places[blocks++] = (slc_packet_place){.types = types,
+                                              .sizes = sizes,
+                                              .data = append(to, NULL, 0, 16),
+                                              .source = (uint16_t)bank->source,
+                                              .version = bank->version,
+                                              .align = (uint8_t)align,
+                                              .type = bank->type};
+        for (; i < n && block_of(&all[i]) == key; i++) {
+            const found *f = &all[i];
+            all[i].at = append(to, f->bank.payload, f->bank.size, (size_t)1 << align);
+            to->bytes[types + f->event] = f->bank.type;
+            slc_store_u16(to->bytes + sizes + 2 * (size_t)f->event, (uint16_t)f->bank.size);
+        }
+    }
+    return blocks;
+}
+
+static void append_references(slc_batch *to, const found *all, size_t n)
+{
+    for (uint32_t e = 0; e < to->n_events; e++) {
+        const uint64_t begin = append(to, NULL, BANKS * sizeof(slc_bank_reference), 16);
+        to->offset[e] = begin;
+        to->length[e] = 0;
+        to->file_offset[e] = 0;
+        for (size_t i = 0; i < n; i++) {
+            const slc_lhcb_bank *bank = &all[i].bank;
+            const slc_bank_reference reference = {.at = all[i].at,
+                                                  .size = (uint16_t)bank->size,
+                                                  .type = bank->type,
+                                                  .version = bank->version,
+                                                  .source = bank->source};
+            if (all[i].event == e) {
+                memcpy(to->bytes + begin + to->length[e], &reference, sizeof reference);
+                to->length[e] += sizeof reference;
+            }
+        }
+    }
+}
+
+void support_velo_packet(const slc_batch *from, int align, slc_batch *to)
+{
+    static slc_packet_place places[8 * BANKS];
+    found *all = calloc((size_t)from->n_events * BANKS, sizeof *all);
+    assert(all != NULL && from->n_events <= 8);
+    const size_t n = find_banks(from, all);
+    slc_batch_reset(to);
+    const slc_status status = slc_batch_reserve(to, 64, from->n_events);
+    assert(status == SLC_OK);
+    (void)status;
     to->n_events = from->n_events;
     to->first_event = from->first_event;
     to->scattered = true;
+    (void)append(to, align < 0 ? from->bytes : NULL, align < 0 ? from->size : 64, 1);
+    const uint32_t blocks = align < 0 ? 0 : append_blocks(to, all, n, (unsigned)align, places);
+    append_references(to, all, n);
+    if (blocks > 0) {
+        slc_packet_table none = {.n = 1};
+        slc_packet_part part = {.references = to->offset[0],
+                                .step = BANKS * sizeof(slc_bank_reference),
+                                .n_events = to->n_events,
+                                .n_blocks = blocks};
+        const uint64_t table = append(to, &none, sizeof none, 16);
+        part.places = table + sizeof none + sizeof part;
+        (void)append(to, &part, sizeof part, 1);
+        (void)append(to, places, blocks * sizeof *places, 1);
+        const slc_packet_end end = {.table = table, .magic = SLC_PACKET_TABLE_MAGIC};
+        (void)append(to, &end, sizeof end, 1);
+    }
+    free(all);
 }

@@ -32,7 +32,9 @@ enum {
 size_t support_velo_event(uint64_t *random, uint8_t version, uint32_t sensors, unsigned damage,
                           uint8_t *bytes, uint64_t *n_sensors);
 
-/* The same events as of a packet: references to the banks that a walk finds. `to` is to be cleared. */
-void support_velo_packet(const slc_batch *from, slc_batch *to);
+/* The same events, 8 at most, as of a packet: references to the banks that a walk finds, which stay where
+ * they are, or (align >= 0) lie in blocks of their sources, as the batch then tells, padded to 1 << align
+ * bytes. `to` is to be cleared. */
+void support_velo_packet(const slc_batch *from, int align, slc_batch *to);
 
 #endif

@@ -213,11 +213,13 @@ static void lack(slc_batch *batch, uint32_t event, slc_io_losses *losses)
 }
 
 /* A block's fragments, each to its event. Of what the end of a packet is missing the types and sizes are
- * known: what has no bytes is there. */
-static void refer(const slc_mep_part *part, const slc_mep_span *span, slc_batch *batch,
-                  const slc_mep_report *report)
+ * known: what has no bytes is there. Returns their type, and -1 where an event lacks one. */
+static int refer(const slc_mep_part *part, const slc_mep_span *span, slc_batch *batch,
+                 const slc_mep_report *report)
 {
     uint64_t at = span->data;
+    int type_of_all = -1;
+    bool lacks = false;
     for (uint32_t k = 0; k < part->n; k++) {
         const uint32_t event = part->first + k;
         const uint32_t size = span->good ? slc_load_u16(batch->bytes + span->sizes + 2 * (size_t)k) : 0;
@@ -226,6 +228,7 @@ static void refer(const slc_mep_part *part, const slc_mep_span *span, slc_batch 
         at += slc_packet_padded(size, span->align);
         if (!span->good || begin + size > span->end) {
             lack(batch, event, report->losses);
+            lacks = true;
             continue;
         }
         if (slc_packet_is_error(type)) {
@@ -241,11 +244,43 @@ static void refer(const slc_mep_part *part, const slc_mep_span *span, slc_batch 
                                            .source = (int16_t)span->source};
             memcpy(batch->bytes + batch->offset[event] + batch->length[event], &to, sizeof to);
             batch->length[event] += sizeof to;
+            type_of_all = type_of_all < 0 || type_of_all == type ? type : SLC_PACKET_MIXED;
         }
     }
+    return lacks ? -1 : type_of_all < 0 ? 0 : type_of_all;
 }
 
-static slc_status finish_part(slc_mep_plan *plan, slc_mep_part *part, slc_batch *batch, uint64_t *references,
+/* What is told of how a packet's blocks lie, so that others need not follow every reference. */
+static slc_packet_table *begin_table(slc_batch *batch, uint64_t at)
+{
+    const slc_packet_end end = {.table = at, .magic = SLC_PACKET_TABLE_MAGIC};
+    slc_packet_table *table = (slc_packet_table *)(void *)(batch->bytes + at);
+    table->n = 0;
+    memcpy(batch->bytes + batch->size - sizeof end, &end, sizeof end);
+    return table;
+}
+
+/* The next packet, whose references are there; its places follow. */
+static slc_packet_place *begin_places(slc_packet_table *table, const slc_mep_part *part, slc_batch *batch,
+                                      uint64_t *places)
+{
+    const uint32_t n = part->whole ? part->packet.n_blocks : part->n_spans;
+    table->part[table->n] = (slc_packet_part){.references = batch->offset[part->first],
+                                              .step = part->n_references * sizeof(slc_bank_reference),
+                                              .places = *places,
+                                              .n_events = part->n,
+                                              .n_blocks = n};
+    *places += n * sizeof(slc_packet_place);
+    return (slc_packet_place *)(void *)(batch->bytes + table->part[table->n].places);
+}
+
+/* Where things of the next packet go. */
+typedef struct slc_mep_next {
+    uint64_t references, places;
+    slc_packet_table *table;
+} slc_mep_next;
+
+static slc_status finish_part(slc_mep_plan *plan, slc_mep_part *part, slc_batch *batch, slc_mep_next *next,
                               const slc_mep_report *report)
 {
     const uint32_t n = part->whole ? part->packet.n_blocks : part->n_spans, before = plan->n_spans;
@@ -257,13 +292,24 @@ static slc_status finish_part(slc_mep_plan *plan, slc_mep_part *part, slc_batch 
         look_at_blocks(part, spans, batch, report);
     }
     for (uint32_t k = 0; k < part->n; k++) {
-        batch->offset[part->first + k] = *references;
+        batch->offset[part->first + k] = next->references;
         batch->length[part->first + k] = 0;
-        *references += part->n_references * sizeof(slc_bank_reference);
+        next->references += part->n_references * sizeof(slc_bank_reference);
     }
+    slc_packet_place *place = begin_places(next->table, part, batch, &next->places);
+    bool all = part->n > 0;
     for (uint32_t i = 0; i < n; i++) {
-        refer(part, &spans[i], batch, report);
+        const int type = refer(part, &spans[i], batch, report);
+        place[i] = (slc_packet_place){.types = spans[i].types,
+                                      .sizes = spans[i].sizes,
+                                      .data = spans[i].data,
+                                      .source = spans[i].source,
+                                      .version = spans[i].version,
+                                      .align = spans[i].align,
+                                      .type = (uint16_t)type};
+        all = all && type >= 0;
     }
+    next->table->n += all;
     /* Those that the reader has found to be damaged. */
     for (uint32_t k = 0; k < part->n && part->packet.n_blocks > n; k++) {
         slc_record *record = &batch->record[part->first + k];
@@ -276,16 +322,27 @@ static slc_status finish_part(slc_mep_plan *plan, slc_mep_part *part, slc_batch 
 
 slc_status slc_mep_finish(slc_mep_plan *plan, slc_batch *batch, int file, const slc_mep_report *report)
 {
-    uint64_t references = slc_packet_padded(batch->size, 4), size = references;
+    slc_mep_next next = {.references = slc_packet_padded(batch->size, 4)};
+    uint64_t size = next.references;
     for (uint32_t i = 0; i < plan->n_parts; i++) {
         size += (uint64_t)plan->parts[i].n * plan->parts[i].n_references * sizeof(slc_bank_reference);
     }
+    const uint64_t table = size;
+    next.places = size += sizeof(slc_packet_table) + plan->n_parts * sizeof(slc_packet_part);
+    for (uint32_t i = 0; i < plan->n_parts; i++) {
+        const slc_mep_part *part = &plan->parts[i];
+        size += (part->whole ? part->packet.n_blocks : part->n_spans) * sizeof(slc_packet_place);
+    }
+    size += sizeof(slc_packet_end);
     batch->size = plan->present; /* nothing else is to be kept while room is made */
-    slc_status status = slc_batch_reserve(batch, size > 0 ? size : 1, batch->n_events);
+    slc_status status = slc_batch_reserve(batch, size, batch->n_events);
     batch->size = size;
+    if (status == SLC_OK) {
+        next.table = begin_table(batch, table);
+    }
     for (uint32_t i = 0; i < plan->n_parts && status == SLC_OK; i++) {
         read_part(plan, &plan->parts[i], batch, file);
-        status = finish_part(plan, &plan->parts[i], batch, &references, report);
+        status = finish_part(plan, &plan->parts[i], batch, &next, report);
     }
     batch->scattered = true;
     return status;

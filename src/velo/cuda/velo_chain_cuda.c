@@ -127,7 +127,7 @@ static uint32_t larger(uint32_t a, uint32_t b)
 slc_status slc_velo_cuda_reserve(slc_velo_cuda *engine, uint32_t events, size_t rows, bool words,
                                  slc_velo_cuda_in *in, slc_error *error)
 {
-    if (rows > UINT32_MAX / 4 || (size_t)events * SENSORS >= UINT32_MAX) {
+    if (rows > UINT32_MAX / 4 || slc_velo_cuda_source_room(rows + rows / 4, events) >= UINT32_MAX) {
         return slc_fail(error, SLC_ERR_USAGE, "a batch of %u events and %zu words is too large for a GPU",
                         events, rows);
     }
@@ -238,7 +238,7 @@ static slc_status send_batch(slc_velo_cuda *engine, const slc_velo_cuda_in *in, 
     }
     send(&c, job->kind, in->kind, n);
     send(&c, job->sensor_begin, in->sensor_begin, ((size_t)n * SENSORS + 1) * sizeof *in->sensor_begin);
-    send(&c, job->words, in->words, in->sensor_begin[(size_t)n * SENSORS] * sizeof *in->words);
+    send(&c, job->where, in->where, (size_t)n * SENSORS * sizeof *in->where);
     return c.status;
 }
 
@@ -490,6 +490,18 @@ static slc_status fetch_columns(slc_velo_cuda *engine, uint32_t wanted, slc_velo
     return back.copies.status == SLC_OK ? slc_cuda_stream_wait(engine->stream, error) : back.copies.status;
 }
 
+slc_status slc_velo_cuda_send(slc_velo_cuda *engine, size_t at, const void *from, size_t n, slc_error *error)
+{
+    copies c = {engine->stream, error, slc_cuda_stream_use(engine->stream, error)};
+    send(&c, engine->job.source + at, from, n * sizeof *engine->job.source);
+    return c.status;
+}
+
+bool slc_velo_cuda_is_locked(const void *memory)
+{
+    return slc_cuda_is_pinned(memory);
+}
+
 slc_status slc_velo_cuda_run(slc_velo_cuda *engine, const slc_velo_cuda_config *config,
                              const slc_velo_cuda_in *in, bool words, slc_velo_cuda_out *out, slc_error *error)
 {
@@ -535,4 +547,5 @@ slc_status slc_velo_cuda_again(slc_velo_cuda *engine, double seconds[SLC_VELO_CU
 /* ---- the table ----------------------------------------------------------------------------------------- */
 
 const struct slc_velo_cuda_calls slc_velo_cuda_calls = {
-    slc_velo_cuda_open, slc_velo_cuda_close, slc_velo_cuda_reserve, slc_velo_cuda_run, slc_velo_cuda_again};
+    slc_velo_cuda_open,      slc_velo_cuda_close, slc_velo_cuda_reserve, slc_velo_cuda_send,
+    slc_velo_cuda_is_locked, slc_velo_cuda_run,   slc_velo_cuda_again};

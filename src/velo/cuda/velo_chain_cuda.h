@@ -11,18 +11,26 @@
 
 typedef struct slc_velo_cuda slc_velo_cuda;
 
-/* What goes in, in page-locked memory of the engine's. Words: those of sensor s of event e are
- * sensor_begin[208 e + s] … sensor_begin[208 e + s + 1] - 1; `order` are the events, those with much work
- * first. Or hits, event behind event, by hit_offset. */
+/* What goes in, in page-locked memory of the engine's. Words: those of sensor s of event e begin in `source`
+ * at where[208 e + s], with their number before them, and there are as many as from sensor_begin[208 e + s]
+ * to sensor_begin[208 e + s + 1]; where it is SLC_VELO_CUDA_NOWHERE, there are none. `order` are the events,
+ * those with much work first. Or hits, event behind event, by hit_offset. */
 typedef struct slc_velo_cuda_in {
     uint32_t n_events;
     uint32_t *order;
-    uint32_t *words, *sensor_begin;
+    uint32_t *source, *where, *sensor_begin;
     uint8_t *kind; /* slc_velo_cuda_kind */
     float *x, *y, *z;
     uint8_t *module;
     uint32_t *hit_offset, *n_pixels;
 } slc_velo_cuda_in;
+
+/* Room of `source` for so many words: beside them their numbers, and a part that is something else. */
+enum { SLC_VELO_CUDA_SPARE = 4 };
+static inline size_t slc_velo_cuda_source_room(size_t words, uint32_t events)
+{
+    return words + words / SLC_VELO_CUDA_SPARE + (size_t)events * SLC_VELO_SENSORS + 64;
+}
 
 typedef struct slc_velo_cuda_config {
     const slc_velo_track_config *track;
@@ -57,6 +65,11 @@ void slc_velo_cuda_close(slc_velo_cuda *engine); /* NULL is allowed */
 /* Makes room for a batch of so many events with so many words, or (words: false) hits. */
 slc_status slc_velo_cuda_reserve(slc_velo_cuda *engine, uint32_t events, size_t rows, bool words,
                                  slc_velo_cuda_in *in, slc_error *error);
+/* Begins to send n words of `source`, those from `at` on, which are at `from`: there, or elsewhere in
+ * page-locked memory, and stay as they are until the run. */
+slc_status slc_velo_cuda_send(slc_velo_cuda *engine, size_t at, const void *from, size_t n, slc_error *error);
+/* Whether memory is page-locked. */
+bool slc_velo_cuda_is_locked(const void *memory);
 slc_status slc_velo_cuda_run(slc_velo_cuda *engine, const slc_velo_cuda_config *config,
                              const slc_velo_cuda_in *in, bool words, slc_velo_cuda_out *out,
                              slc_error *error);
@@ -83,6 +96,8 @@ struct slc_velo_cuda_calls {
     __typeof__(slc_velo_cuda_open) *open;
     __typeof__(slc_velo_cuda_close) *close;
     __typeof__(slc_velo_cuda_reserve) *reserve;
+    __typeof__(slc_velo_cuda_send) *send;
+    __typeof__(slc_velo_cuda_is_locked) *is_locked;
     __typeof__(slc_velo_cuda_run) *run;
     __typeof__(slc_velo_cuda_again) *again;
 };

@@ -458,6 +458,30 @@ __global__ void __launch_bounds__(32 * WARPS) find_many_clusters(const slc_velo_
     }
 }
 
+/* The words of the sensors from where they came to where they are worked on, a warp a module. A bank whose
+ * first word is not how many follow leaves its event to the processor. */
+__global__ void __launch_bounds__(32 * WARPS) gather_words(const slc_velo_cuda_job job)
+{
+    const uint32_t n_all = job.head->n_events * SLC_VELO_MODULES;
+    for (uint32_t i = blockIdx.x * WARPS + threadIdx.x / 32; i < n_all; i += gridDim.x * WARPS) {
+        const uint32_t lane = velo_lane(), at = job.sensor_begin[4 * (size_t)i + min(lane, 4U)];
+        const uint32_t where = job.where[4 * (size_t)i + min(lane, 3U)];
+        const uint32_t n = __shfl_down_sync(velo_all_lanes, at, 1) - at;
+        const bool bad = lane < 4 && where != SLC_VELO_CUDA_NOWHERE && job.source[where - 1] != n;
+        if (__any_sync(velo_all_lanes, bad) && lane == 0) {
+            atomicOr(&job.flags[i / SLC_VELO_MODULES], (uint32_t)SLC_VELO_CUDA_WORDS);
+        }
+#pragma unroll
+        for (int k = 0; k < 4; k++) {
+            const uint32_t to = __shfl_sync(velo_all_lanes, at, k), words = __shfl_sync(velo_all_lanes, n, k);
+            const uint32_t from = __shfl_sync(velo_all_lanes, where, k);
+            for (uint32_t w = lane; w < words; w += 32) {
+                job.words[to + w] = job.source[from + w];
+            }
+        }
+    }
+}
+
 /* Hits of the modules of an event before this one. */
 __device__ __forceinline__ uint32_t hits_before(const uint32_t *of_modules, uint32_t module)
 {
@@ -494,6 +518,7 @@ __global__ void __launch_bounds__(32 * WARPS) gather_hits(const slc_velo_cuda_jo
 slc_status slc_velo_cuda_clusters(const slc_velo_cuda_job *job, uint32_t multiprocessors,
                                   struct CUstream_st *stream, slc_error *error)
 {
+    SLC_LAUNCH(gather_words, 16 * multiprocessors, 32 * WARPS, 0, stream, *job);
     SLC_LAUNCH(find_clusters, BLOCKS * multiprocessors, 32 * WARPS, 0, stream, *job);
     SLC_LAUNCH(find_many_clusters, 6 * multiprocessors, 32 * WARPS, 0, stream, *job);
     const slc_status status = slc_cuda_check(cudaGetLastError(), "finding the VELO's clusters", error);

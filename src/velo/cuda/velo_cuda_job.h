@@ -30,6 +30,9 @@ enum {
     SLC_VELO_CUDA_WARPS_THERE = 32
 };
 
+/* Of a sensor without a bank. */
+#define SLC_VELO_CUDA_NOWHERE UINT32_MAX
+
 /* What the words of an event are. */
 typedef enum slc_velo_cuda_kind {
     SLC_VELO_CUDA_LEFT = 0, /* the processor's, or none */
@@ -139,8 +142,10 @@ typedef struct slc_velo_cuda_job {
     uint32_t from_words; /* or from hits */
     uint32_t teams;      /* several warps work on an event, not one */
 
-    /* In: words sensor behind sensor; of each event its kind, and events in the order of their work. */
-    const uint32_t *words, *sensor_begin;
+    /* In: where words are in what came, and where they go to, sensor behind sensor; of each event its kind,
+     * and events in the order of their work. */
+    const uint32_t *source, *where, *sensor_begin;
+    uint32_t *words;
     const uint8_t *kind;
     const uint32_t *order;
 

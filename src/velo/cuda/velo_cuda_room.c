@@ -22,7 +22,8 @@ void slc_velo_cuda_lay_in(slc_velo_cuda_carver *c, slc_velo_cuda_in *in, const s
     if (words) {
         TAKE(c, in->kind, r->events);
         TAKE(c, in->sensor_begin, (size_t)r->events * SENSORS + 1);
-        TAKE(c, in->words, r->words);
+        TAKE(c, in->where, (size_t)r->events * SENSORS);
+        TAKE(c, in->source, slc_velo_cuda_source_room(r->words, r->events));
         return;
     }
     TAKE(c, in->hit_offset, (size_t)r->events + 1);
@@ -113,11 +114,14 @@ size_t slc_velo_cuda_lay_job(slc_velo_cuda_carver *c, slc_velo_cuda_job *job, co
     TAKE(c, in.order, r->events);
     TAKE(c, in.kind, r->events);
     TAKE(c, in.sensor_begin, (size_t)r->events * SENSORS + 1);
-    TAKE(c, in.words, r->words);
+    TAKE(c, in.where, (size_t)r->events * SENSORS);
+    TAKE(c, in.source, slc_velo_cuda_source_room(r->words, r->events));
+    TAKE(c, job->words, r->words);
     job->order = in.order;
     job->kind = in.kind;
     job->sensor_begin = in.sensor_begin;
-    job->words = in.words;
+    job->where = in.where;
+    job->source = in.source;
     lay_events(c, job, r->events);
     lay_hits(c, job, r->hits, 2 * r->words);
     TAKE(c, job->candidates, tracks);
