@@ -217,6 +217,7 @@ static void generated_events(void **state)
     slc_batch_clear(&made);
     generate(78, 12, 1, &made);
     assert_true(compare(&standard, &made).long_tracks > 60);
+    assert_true(compare(&full, &made).long_tracks > 60); /* more pairs of a track than are judged at once */
     slc_batch_clear(&made);
     generate(80, 10, 1, &made);
     assert_true(compare(&full, &made).rest > 5); /* lists of more hits than are gone through at once */

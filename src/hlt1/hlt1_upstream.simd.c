@@ -265,7 +265,9 @@ static void try_pairs(const slc_hlt1_upstream_config *config, const slc_hlt1_eve
         const uint32_t n0 = w->count[order[0]][t], n1 = w->count[order[1]][t];
         const uint32_t more = w->count[order[2]][t] + w->count[order[3]][t];
         const uint32_t from = w->first[order[1]][t];
-        for (uint32_t i = 0; more > 0 && w->best_n[t] < LAYERS && i < n0; i++) {
+        /* Not asked again after each judgement: all pairs of two layers are tried, wherever it falls. */
+        const bool tried = more > 0 && w->best_n[t] < LAYERS;
+        for (uint32_t i = 0; tried && i < n0; i++) {
             if (w->n_pairs + n1 > SLC_HLT1_UPSTREAM_PAIRS) {
                 judge_pairs(config, event, w, order);
             }
