@@ -90,7 +90,7 @@ SLC_API bool slc_report_pet_frames_doubt(const slc_io_pet_seen *seen, const slc_
                                          char text[SLC_REPORT_PET_DOUBT]);
 
 /* Without a table of gains a unit of a frame's energy is taken for 1 keV. Photons of 511 keV show whether it
- * is: where energies gather (a quarter of those that were kept, and of 200 at least, within a tenth of a
+ * is: where energies gather (a quarter of those that were kept, and of 400 at least, within a tenth of a
  * value) more than a fifth away from 511. False: nothing is to be told. */
 SLC_API bool slc_report_pet_units_doubt(const slc_io_pet_seen *seen, const slc_pet_tables *tables,
                                         char text[SLC_REPORT_PET_DOUBT]);

@@ -17,7 +17,7 @@ enum {
     IN_ROW = 1000, /* counts of a row of crystals */
     SEPARATE = 3,  /* places of a map for each crystal across */
     SHARE = 100,   /* a window that keeps less than one of so many is told */
-    ENOUGH = 200,  /* energies, before where they gather is told */
+    ENOUGH = 400,  /* energies, before where they gather is told */
     PEAK = 4       /* ... which is told if one of so many is within a tenth of it to either side */
 };
 

@@ -263,6 +263,7 @@ done
 cut TERM $((size / 3)) f.raw pet run -q $find -o p.h5 --singles s.h5 -
 want 1
 n=$(/usr/bin/python3 -c 'import h5py; print(len(h5py.File("p.h5", "r")["coincidences/time_ps"]))')
+want_units
 echo "sluice pet run: interrupted: the result is partial: $n pairs in p.h5, s.h5" | want_err
 /usr/bin/python3 - <<'P' || fail "'$last': p.h5 does not begin w.h5"
 import h5py
