@@ -10,7 +10,8 @@
 
 #include <string.h>
 
-enum { SENSORS = SLC_VELO_SENSORS, NOWHERE = SLC_VELO_CUDA_NOWHERE };
+enum { SENSORS = SLC_VELO_SENSORS };
+#define NOWHERE SLC_VELO_CUDA_NOWHERE
 
 /* A packet: of each sensor's block where sizes (NULL: there is none) and types of its fragments are, where
  * the fragment of event `next` begins, and that of the first event that waits; in words of the batch's bytes.
