@@ -12,50 +12,13 @@ import numpy as np
 
 from .. import image
 from .._components import central_moments
-from .._core import UnsupportedError, UsageError
+from ._regions import GREY, Array, Regions, objects
 
-Array = Any  # of NumPy
-
-_OLDER = {
-    "bbox_area": "area_bbox",
-    "convex_area": "area_convex",
-    "equivalent_diameter": "equivalent_diameter_area",
-    "intensity_image": "image_intensity",
-    "local_centroid": "centroid_local",
-    "major_axis_length": "axis_major_length",
-    "max_intensity": "intensity_max",
-    "mean_intensity": "intensity_mean",
-    "min_intensity": "intensity_min",
-    "minor_axis_length": "axis_minor_length",
-    "weighted_centroid": "centroid_weighted",
-    "weighted_local_centroid": "centroid_weighted_local",
-}
-_GREY = ("centroid_weighted", "centroid_weighted_local", "image_intensity", "intensity_max", "intensity_mean", "intensity_min", "intensity_std")
 _SECOND = ("axis_major_length", "axis_minor_length", "eccentricity", "inertia_tensor", "inertia_tensor_eigvals", "orientation")
 
 
-def _objects(n: int, values: Any) -> Array:
-    made = np.empty(n, object)
-    for i, value in enumerate(values):
-        made[i] = value
-    return made
-
-
-class Table:
+class Table(Regions):
     """Rows are the labels above zero that are there, rising. Each property is an array (n,), (n, 2) or (n, 2, 2)."""
-
-    def __init__(self, labels: Array, grey: Array | None, properties: tuple[str, ...]) -> None:
-        """``properties`` are those that ``get`` will be asked for."""
-        self.labels, self.grey = labels, grey
-        self._wanted = {_OLDER.get(name, name) for name in properties}
-
-    def get(self, name: str) -> Array:
-        own = _OLDER.get(name, name)
-        if own not in PROPERTIES:
-            raise UnsupportedError(f"the property {name!r} is not supported; supported are {', '.join(PROPERTIES)}")
-        if own in _GREY and self.grey is None:
-            raise UsageError(f"the property {name!r} needs an intensity_image")
-        return getattr(self, own)
 
     # ---- sums ------------------------------------------------------------------------------------
 
@@ -67,7 +30,7 @@ class Table:
             return None
         foreground = np.ascontiguousarray(labels > 0)
         whole = self.grey is not None and self.grey.dtype in (np.uint8, np.uint16, np.uint32)
-        grey = np.ascontiguousarray(self.grey) if whole and self._wanted & {*_GREY} else None
+        grey = np.ascontiguousarray(self.grey) if whole and self._wanted & {*GREY} else None
         features = ["area", "box", "sums"] + (["grey"] if grey is not None else [])
         features += ["second"] * bool(self._wanted & {*_SECOND}) + ["euler"] * ("euler_number" in self._wanted)
         most = int(labels.max())
@@ -144,43 +107,13 @@ class Table:
     # ---- form ------------------------------------------------------------------------------------
 
     @property
-    def area(self) -> Array:
-        return self.num_pixels.astype(np.float64)
-
-    @property
-    def bbox(self) -> Array:
-        return self._box + np.array([0, 0, 1, 1])
-
-    @property
-    def area_bbox(self) -> Array:
-        return (self._box[:, 2:] - self._box[:, :2] + 1).prod(axis=1).astype(np.float64)
-
-    @property
-    def extent(self) -> Array:
-        return self.area / self.area_bbox
-
-    @property
     def equivalent_diameter_area(self) -> Array:
         return np.sqrt(4 * self.area / math.pi)
-
-    @property
-    def centroid(self) -> Array:
-        return (self._first + self.num_pixels[:, None] * self._box[:, :2]) / self.num_pixels[:, None]
-
-    @property
-    def centroid_local(self) -> Array:
-        return self._first / self.num_pixels[:, None]
 
     @property
     def inertia_tensor(self) -> Array:
         yy, yx, xx = self._second
         return np.stack([np.stack([xx, -yx], axis=1), np.stack([-yx, yy], axis=1)], axis=1)
-
-    @property
-    def inertia_tensor_eigvals(self) -> Array:
-        if len(self.label) == 0:
-            return np.empty((0, 2))
-        return np.clip(np.linalg.eigvalsh(self.inertia_tensor), 0, None)[:, ::-1]
 
     @property
     def axis_major_length(self) -> Array:
@@ -263,18 +196,10 @@ class Table:
         return self._measured.crofton_4
 
     @property
-    def slice(self) -> Array:
-        return _objects(len(self.label), ((slice(a, c), slice(b, d)) for a, b, c, d in self.bbox.tolist()))
-
-    @property
-    def image(self) -> Array:
-        return _objects(len(self.label), (self.labels[at] == k for k, at in zip(self.label, self.slice)))
-
-    @property
     def coords(self) -> Array:
         row, y, x = self._pixels
         order = np.argsort(row, kind="stable")
-        return _objects(len(self.label), np.split(np.stack([y, x], axis=1)[order], np.cumsum(self.num_pixels)[:-1])[: len(self.label)])
+        return objects(len(self.label), np.split(np.stack([y, x], axis=1)[order], np.cumsum(self.num_pixels)[:-1])[: len(self.label)])
 
     # ---- values ----------------------------------------------------------------------------------
 
@@ -301,14 +226,6 @@ class Table:
         begins = np.concatenate([[0], np.cumsum(self.num_pixels)[:-1]])
         made = of.reduceat(self._values[order], begins).astype(np.float64)
         return made
-
-    @property
-    def intensity_max(self) -> Array:
-        return self._extremes(np.maximum, "grey_max")
-
-    @property
-    def intensity_min(self) -> Array:
-        return self._extremes(np.minimum, "grey_min")
 
     @property
     def _mass(self) -> Array:
@@ -341,10 +258,6 @@ class Table:
         with np.errstate(invalid="ignore", divide="ignore"):
             return np.stack([self._sum(values * (at - self._box[row, k])) / self._mass for k, at in enumerate((y, x))], axis=1)
 
-    @property
-    def image_intensity(self) -> Array:
-        return _objects(len(self.label), (self._grey[at] * (self.labels[at] == k) for k, at in zip(self.label, self.slice)))
-
 
 #: What a table can be asked for.
-PROPERTIES = tuple(sorted(name for name in vars(Table) if not name.startswith("_") and name != "get"))
+PROPERTIES = Table.supported()

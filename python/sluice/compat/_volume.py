@@ -11,27 +11,13 @@ from typing import Any
 import numpy as np
 
 from .. import image
-from .._core import UnsupportedError, UsageError
-from ._table import _GREY, _OLDER, _objects
-
-Array = Any  # of NumPy
+from ._regions import GREY, Array, Regions, objects
 
 
-class VolumeTable:
+class VolumeTable(Regions):
     """Rows are the labels above zero that are there, rising. Each property is an array (n,), (n, 3), (n, 6) or (n, 3, 3)."""
 
-    def __init__(self, labels: Array, grey: Array | None, properties: tuple[str, ...]) -> None:
-        """``properties`` are those that ``get`` will be asked for."""
-        self.labels, self.grey = labels, grey
-        self._wanted = {_OLDER.get(name, name) for name in properties}
-
-    def get(self, name: str) -> Array:
-        own = _OLDER.get(name, name)
-        if own not in VOLUME_PROPERTIES:
-            raise UnsupportedError(f"the property {name!r} of volumes is not supported; supported are {', '.join(VOLUME_PROPERTIES)}")
-        if own in _GREY and self.grey is None:
-            raise UsageError(f"the property {name!r} needs an intensity_image")
-        return getattr(self, own)
+    _kind = " of volumes"
 
     # ---- sums ------------------------------------------------------------------------------------
 
@@ -57,7 +43,7 @@ class VolumeTable:
         features = ["label", "area", "box", "sums"]
         if self._wanted & {"axis_major_length", "axis_minor_length", "inertia_tensor", "inertia_tensor_eigvals"}:
             features.append("second")
-        grey = self.grey if self._grey_is_whole and self._wanted & {*_GREY} else None
+        grey = self.grey if self._grey_is_whole and self._wanted & {*GREY} else None
         if grey is not None:
             grey = grey.view(np.uint8) if grey.dtype == np.bool_ else grey
             features += ["grey", "spread"]
@@ -100,42 +86,12 @@ class VolumeTable:
     # ---- form ------------------------------------------------------------------------------------
 
     @property
-    def area(self) -> Array:
-        return self.num_pixels.astype(np.float64)
-
-    @property
-    def bbox(self) -> Array:
-        return self._box + np.array([0, 0, 0, 1, 1, 1])
-
-    @property
-    def area_bbox(self) -> Array:
-        return (self._box[:, 3:] - self._box[:, :3] + 1).prod(axis=1).astype(np.float64)
-
-    @property
-    def extent(self) -> Array:
-        return self.area / self.area_bbox
-
-    @property
     def equivalent_diameter_area(self) -> Array:
         return np.cbrt(6 * self.area / math.pi)
 
     @property
-    def centroid(self) -> Array:
-        return (self._first + self.num_pixels[:, None] * self._box[:, :3]) / self.num_pixels[:, None]
-
-    @property
-    def centroid_local(self) -> Array:
-        return self._first / self.num_pixels[:, None]
-
-    @property
     def inertia_tensor(self) -> Array:
         return np.trace(self._second, axis1=1, axis2=2)[:, None, None] * np.eye(3) - self._second
-
-    @property
-    def inertia_tensor_eigvals(self) -> Array:
-        if len(self.label) == 0:
-            return np.empty((0, 3))
-        return np.clip(np.linalg.eigvalsh(self.inertia_tensor), 0, None)[:, ::-1]
 
     @property
     def axis_major_length(self) -> Array:
@@ -148,24 +104,10 @@ class VolumeTable:
         return np.sqrt(np.clip(10 * (-large + middle + small), 0, None))
 
     @property
-    def slice(self) -> Array:
-        return _objects(len(self.label), (tuple(slice(*at) for at in zip(row[:3], row[3:])) for row in self.bbox.tolist()))
-
-    @property
-    def image(self) -> Array:
-        return _objects(len(self.label), (self.labels[at] == k for k, at in zip(self.label, self.slice)))
-
-    @property
     def coords(self) -> Array:
-        return _objects(len(self.label), (np.argwhere(one) + row[:3] for one, row in zip(self.image, self._box)))
+        return objects(len(self.label), (np.argwhere(one) + row[:3] for one, row in zip(self.image, self._box)))
 
     # ---- values ----------------------------------------------------------------------------------
-
-    @property
-    def image_intensity(self) -> Array:
-        assert self.grey is not None
-        grey = self.grey
-        return _objects(len(self.label), (grey[at] * (self.labels[at] == k) for k, at in zip(self.label, self.slice)))
 
     @cached_property
     def _voxels(self) -> tuple[Array, Array, Array]:
@@ -188,14 +130,6 @@ class VolumeTable:
         begins = np.concatenate([[0], np.cumsum(self.num_pixels)[:-1]])
         made = of.reduceat(values[np.argsort(row, kind="stable")], begins)
         return made
-
-    @property
-    def intensity_max(self) -> Array:
-        return self._extremes(np.maximum, "grey_max")
-
-    @property
-    def intensity_min(self) -> Array:
-        return self._extremes(np.minimum, "grey_min")
 
     @property
     def intensity_mean(self) -> Array:
@@ -224,4 +158,4 @@ class VolumeTable:
 
 
 #: What a table of a volume can be asked for.
-VOLUME_PROPERTIES = tuple(sorted(name for name in vars(VolumeTable) if not name.startswith("_") and name != "get"))
+VOLUME_PROPERTIES = VolumeTable.supported()

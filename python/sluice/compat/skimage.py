@@ -53,8 +53,8 @@ def regionprops_table(
 ) -> dict[str, Any]:
     """As skimage.measure.regionprops_table of a label image of 2 or 3 dimensions: a dict of columns, a row for each label above zero that is there.
 
-    ``properties`` are those of ``PROPERTIES``, of 3 dimensions of ``VOLUME_PROPERTIES``, also by their older names (``major_axis_length`` …); others, such as ``moments_hu``, are an
-    UnsupportedError that names them. ``intensity_image`` has one channel. Counts and sums are exact; what is derived from them is
+    ``properties`` are those of ``PROPERTIES``, of 3 dimensions of ``VOLUME_PROPERTIES``, also by their older names
+    (``major_axis_length`` …); others, such as ``moments_hu``, are an UnsupportedError that names them. ``intensity_image`` has one channel. Counts and sums are exact; what is derived from them is
     computed in double precision and may differ in its last digits. ``cache`` changes nothing.
     """
     labels = np.asarray(label_image)
@@ -72,7 +72,7 @@ def regionprops_table(
     if isinstance(properties, str):
         raise TypeError("properties are to be a list of names")
     names = tuple(properties)
-    table: Table | VolumeTable = Table(labels, grey, names) if labels.ndim == 2 else VolumeTable(labels, grey, names)
+    table = (Table if labels.ndim == 2 else VolumeTable)(labels, grey, names)
     made: dict[str, Any] = {}
     for name in names:
         value: Any = table.get(name)
