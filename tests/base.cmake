@@ -29,6 +29,7 @@ endfunction()
 
 sluice_core_test(test_base_columns stages "base;simd" test_base_columns.c)
 sluice_core_test(test_base_batch stages base test_base_batch.c)
+sluice_core_test(test_base_block stages base test_base_block.c)
 sluice_test(test_simd_checksum stages test_simd_checksum.c)
 target_include_directories(test_simd_checksum PRIVATE ${PROJECT_BINARY_DIR}/generated) # the targets of this build
 sluice_test(test_base_config stages test_base_config.c)
