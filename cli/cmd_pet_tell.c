@@ -181,12 +181,13 @@ bool slc_pet_clock_tell(const char *command, const slc_pet_convert_counts *c)
     return c->clock <= c->frames / 1000;
 }
 
-bool slc_pet_energies_tell(const char *command, const slc_io_pet_seen *seen, const slc_pet_tables *tables,
-                           const slc_pet_convert_config *config, const slc_pet_convert_counts *c)
+static bool tell_energies(const char *command, const slc_io_pet_seen *seen, const slc_pet_tables *tables,
+                          const slc_pet_convert_config *config, const slc_pet_convert_counts *c, bool units)
 {
     char text[SLC_REPORT_PET_DOUBT];
     const uint64_t all = c->singles + c->below + c->above;
-    if (slc_report_pet_frames_doubt(seen, tables, config, c, text)) {
+    if (slc_report_pet_frames_doubt(seen, tables, config, c, text) ||
+        (units && slc_report_pet_units_doubt(seen, tables, text))) {
         slc_cli_say(command, "%s", text);
     }
     if (c->no_crystal > 0 && all == 0) {
@@ -196,15 +197,16 @@ bool slc_pet_energies_tell(const char *command, const slc_io_pet_seen *seen, con
     return c->frames == 0 || c->singles > 0;
 }
 
+bool slc_pet_energies_tell(const char *command, const slc_io_pet_seen *seen, const slc_pet_tables *tables,
+                           const slc_pet_convert_config *config, const slc_pet_convert_counts *c)
+{
+    return tell_energies(command, seen, tables, config, c, false);
+}
+
 bool slc_pet_singles_tell(const char *command, const slc_io_pet_seen *seen, const slc_pet_tables *tables,
                           const slc_pet_convert_config *config, const slc_pet_convert_counts *c)
 {
-    char text[SLC_REPORT_PET_DOUBT];
-    if (!slc_report_pet_frames_doubt(seen, tables, config, c, text) &&
-        slc_report_pet_units_doubt(seen, tables, text)) {
-        slc_cli_say(command, "%s", text);
-    }
-    return slc_pet_energies_tell(command, seen, tables, config, c);
+    return tell_energies(command, seen, tables, config, c, true);
 }
 
 bool slc_pet_nothing_tell(const slc_io_pet_inputs *inputs, const char *command,
