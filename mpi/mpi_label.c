@@ -272,7 +272,7 @@ const slc_cli_command slc_mpi_cmd_label = {
         "memory; the label image is .npy. --threads are those of each process. What cannot be had over "
         "ranks:\n"
         "--preview, --stream, --device, --part, features beside area, box, first, sums and centroid; with\n"
-        "--volume: --periodic z, --hysteresis, --fill-holes, --write-mask.\n",
+        "--volume: --hysteresis, --fill-holes, --write-mask.\n",
     .options = slc_label_option_rows,
     .n_options = SLC_LABEL_OPTION_ROWS,
     .min_operands = 1,

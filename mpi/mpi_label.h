@@ -6,6 +6,7 @@
  * mpi_label_send.c   what they send each other for it
  * mpi_label_output.c the label file
  * mpi_label_volume.c volumes, whose slices are with several processes: a slice is as a row of a page
+ * mpi_label_slab.c   the labels of a volume
  */
 #ifndef SLUICE_MPI_LABEL_H
 #define SLUICE_MPI_LABEL_H
@@ -65,6 +66,33 @@ slc_status slc_mpi_output_write(slc_mpi_output *output, const slc_mpi_strip *str
                                 const slc_io_writer *writer, const char *path, slc_error *error);
 slc_status slc_mpi_output_close(slc_mpi_output *output, const char *path, slc_error *error);
 
+/* ---- volumes ----------------------------------------------------------------------------------- */
+
+/* One process's slab of the volume at hand, a slice of which is a row of the strip. */
+typedef struct slc_mpi_slab {
+    slc_mpi_strip *strip;     /* its labels and map are made */
+    slc_volume_config config; /* of the whole; where the largest are kept, also with their volume */
+    slc_volume_labeller *labeller;
+    bool greys_wanted;
+    slc_column all_columns[SLC_VOLUME_COLUMNS], kept_columns[SLC_VOLUME_COLUMNS];
+    slc_schema all, kept_schema;                   /* of slabs; of `kept` */
+    slc_volume_components found, of_pieces;        /* as slabs have them */
+    slc_volume_components kept;                    /* of the whole, those that begin here */
+    slc_volume_grey_part *greys, *greys_of_pieces; /* of found and of_pieces, if any are wanted */
+    uint64_t *counts;
+    uint32_t n_found, filtered;
+} slc_mpi_slab;
+
+/* Collective; _close in any case. */
+slc_status slc_mpi_slab_open(slc_mpi_slab *slab, slc_mpi_strip *strip, const slc_volume_config *config,
+                             slc_error *error);
+void slc_mpi_slab_close(slc_mpi_slab *slab);
+/* Labels the volume of which this process has these slices, perhaps none, together with all others, on whose
+ * shape they have agreed in the strip. Slices of `grey` belong to those. Collective; fails everywhere with
+ * the same text. */
+slc_status slc_mpi_slab_label(slc_mpi_slab *slab, const slc_volume *volume, const slc_volume *grey,
+                              slc_error *error);
+
 /* `sluice-mpi label --volume`. */
 int slc_mpi_label_volume(const slc_cli_call *call);
 
@@ -72,10 +100,10 @@ int slc_mpi_label_volume(const slc_cli_call *call);
 
 /* Does the whole of a page have the same width and type everywhere? Sets height and first_row. Collective. */
 slc_status slc_mpi_strip_agree(slc_mpi_strip *strip, slc_error *error);
-/* Gives what is last in the strip, so many bytes, to the next one; *above is that of the strip above, NULL
- * without, and the caller's to free. Collective. */
-slc_status slc_mpi_send_border(const slc_mpi_strip *strip, const void *last, size_t bytes, void **above,
-                               slc_error *error);
+/* Gives what is last in the strip, so many bytes, to the next one, and with `round` from the last strip to
+ * the first; *above is that of the strip above, NULL without, and the caller's to free. Collective. */
+slc_status slc_mpi_send_border(const slc_mpi_strip *strip, const void *last, size_t bytes, bool round,
+                               void **above, slc_error *error);
 /* Otsu's threshold of all pixels of `image`; sets `fault` and `why` where there is none. Collective. */
 slc_status slc_mpi_strip_otsu(slc_mpi_strip *strip, slc_error *error);
 /* Everyone's items of so many bytes, in the order of ranks; counts[r] are of rank r. *all is the caller's to

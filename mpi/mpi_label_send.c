@@ -41,25 +41,31 @@ slc_status slc_mpi_strip_agree(slc_mpi_strip *strip, slc_error *error)
     return status;
 }
 
-slc_status slc_mpi_send_border(const slc_mpi_strip *strip, const void *last, size_t bytes, void **above,
-                               slc_error *error)
+slc_status slc_mpi_send_border(const slc_mpi_strip *strip, const void *last, size_t bytes, bool round,
+                               void **above, slc_error *error)
 {
-    const int rank = strip->world.rank;
-    const size_t rows = strip->image.height;
+    const int rank = strip->world.rank, size = strip->world.size;
     const uint64_t *first = strip->first_row;
-    const bool from = rank > 0 && rows > 0;
-    const bool to = rows > 0 && rank + 1 < strip->world.size && first[rank + 2] > first[rank + 1];
-    *above = from ? malloc(bytes) : NULL;
-    slc_status status = from && *above == NULL ? slc_fail(error, SLC_ERR_MEMORY, "no memory for a border")
-                                               : SLC_OK;
+    int end = 0, to = MPI_PROC_NULL, from = MPI_PROC_NULL; /* end: the last one with rows */
+    while (end + 1 < size && first[end + 2] > first[end + 1]) {
+        end++;
+    }
+    if (rank <= end) {
+        to = rank < end ? rank + 1 : round ? 0 : MPI_PROC_NULL;
+        from = rank > 0 ? rank - 1 : round ? end : MPI_PROC_NULL;
+    }
+    *above = from != MPI_PROC_NULL ? malloc(bytes) : NULL;
+    slc_status status = from != MPI_PROC_NULL && *above == NULL
+                            ? slc_fail(error, SLC_ERR_MEMORY, "no memory for a border")
+                            : SLC_OK;
     status = slc_mpi_agree(&strip->world, status, error);
     char unused = 0;
     for (size_t i = 0; status == SLC_OK && i < bytes; i += PIECE) {
         const int n = (int)(bytes - i < PIECE ? bytes - i : PIECE);
-        (void)MPI_Sendrecv(to ? (const char *)last + i : &unused, to ? n : 0, MPI_BYTE,
-                           to ? rank + 1 : MPI_PROC_NULL, 0, from ? (char *)*above + i : &unused,
-                           from ? n : 0, MPI_BYTE, from ? rank - 1 : MPI_PROC_NULL, 0, MPI_COMM_WORLD,
-                           MPI_STATUS_IGNORE);
+        const bool sends = to != MPI_PROC_NULL, gets = from != MPI_PROC_NULL;
+        (void)MPI_Sendrecv(sends ? (const char *)last + i : &unused, sends ? n : 0, MPI_BYTE, to, 0,
+                           gets ? (char *)*above + i : &unused, gets ? n : 0, MPI_BYTE, from, 0,
+                           MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     }
     return status;
 }

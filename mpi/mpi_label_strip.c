@@ -192,7 +192,7 @@ static slc_status find_pieces(joining *j, slc_error *error)
     void *above = NULL, *all = NULL;
     uint64_t n = 0, total = 0;
     slc_status status = slc_mpi_send_border(strip, strip->labels + last * width,
-                                            width * sizeof *strip->labels, &above, error);
+                                            width * sizeof *strip->labels, false, &above, error);
     slc_image_join *mine = status == SLC_OK ? malloc((width + 1) * sizeof *mine) : NULL;
     if (status == SLC_OK && mine == NULL) {
         status = slc_fail(error, SLC_ERR_MEMORY, "no memory for the border of a strip");

@@ -76,7 +76,7 @@ static void choose(uint64_t *seed)
     r.config.connectivity = connectivities[random_below(seed, 3)];
     r.config.inverse = random_below(seed, 4) == 0;
     r.config.equal = !r.config.inverse && random_below(seed, 3) == 0;
-    r.config.periodic = random_below(seed, 2) * random_below(seed, 4); /* of x and y */
+    r.config.periodic = random_below(seed, 2) * random_below(seed, SLC_VOLUME_PERIODIC_ALL + 1);
     r.config.features = random_below(seed, 2) == 0 ? SLC_VOLUME_ALL : SLC_VOLUME_MEASURES & ~SLC_VOLUME_LABEL;
     r.config.filter = filters[random_below(seed, 4)];
     r.config.largest = random_below(seed, 3) == 0 ? 1 + random_below(seed, 6) : 0;
@@ -86,6 +86,7 @@ static void choose(uint64_t *seed)
     r.plain.border = SLC_IMAGE_BORDER_ANY;
     r.plain.features = SLC_VOLUME_ALL;
     r.plain.largest = 0;
+    r.plain.periodic &= ~(uint32_t)SLC_VOLUME_PERIODIC_Z;
     r.width = 1 + random_below(seed, random_below(seed, 5) == 0 ? 79 : SIDE);
     r.height = 1 + random_below(seed, SIDE);
     r.depth = 1 + random_below(seed, SIDE);
@@ -105,25 +106,31 @@ static void join(void)
     slc_error error = {.text = ""};
     const size_t plane = r.width * r.height;
     const uint32_t near = !r.config.inverse ? r.config.connectivity : r.config.connectivity == 6 ? 26 : 6;
+    const bool round = (r.config.periodic & SLC_VOLUME_PERIODIC_Z) != 0;
     uint64_t n = 0;
+    uint32_t n_slabs = 0; /* with slices */
     r.joins = take(0, sizeof *r.joins);
     for (uint32_t s = 0; s < SLABS; s++) {
         const size_t first = (size_t)r.first_slice[s], depth = (size_t)r.first_slice[s + 1] - first;
         uint32_t none = 0;
         r.found[s] = collection(&all, plane * depth);
         r.n_found[s] = depth > 0 ? label(&r.plain, first, depth, r.labels, &r.found[s], &none) : 0;
+        n_slabs += depth > 0;
         assert_int_equal(none, 0);
+    }
+    for (uint32_t s = 0; s < SLABS; s++) {
+        const size_t first = (size_t)r.first_slice[s], above = s > 0 ? first - 1 : r.depth - 1;
         r.n_joins[s] = 0;
-        if (s > 0 && depth > 0) {
+        if (s < n_slabs && (s > 0 || round)) {
             slc_image_join *own = NULL;
             const slc_volume_join_border border = {
-                .above = r.labels + (first - 1) * plane,
+                .above = r.labels + above * plane,
                 .below = r.labels + first * plane,
                 .width = r.width,
                 .height = r.height,
                 .connectivity = near,
                 .periodic = r.config.periodic,
-                .values_above = r.config.equal ? r.voxels + (first - 1) * plane : NULL,
+                .values_above = r.config.equal ? r.voxels + above * plane : NULL,
                 .values_below = r.config.equal ? r.voxels + first * plane : NULL,
                 .type = SLC_IMAGE_U8};
             assert_int_equal(slc_volume_join_slices(&border, &own, &r.n_joins[s], &error), SLC_OK);
@@ -137,7 +144,8 @@ static void join(void)
         }
     }
     r.pieces = take(2 * n, sizeof *r.pieces);
-    assert_int_equal(slc_image_join_pieces(r.n_joins, SLABS, r.joins, r.pieces, &r.n_pieces, &error), SLC_OK);
+    assert_int_equal(slc_image_join_pieces(r.n_joins, n_slabs, r.joins, r.pieces, &r.n_pieces, &error),
+                     SLC_OK);
 }
 
 /* Grey values of a slab's components, and a row for each piece. */

@@ -180,9 +180,9 @@ typedef struct slc_image_piece {
     uint64_t root; /* the number, from 0, of the piece that has the whole component's first pixel */
 } slc_image_piece;
 
-/* n_joins[s] joins are between strips s - 1 and s (none of n_joins[0]), one border after the other. Pieces
- * come in the order of strips, and of labels; there is room for two of each join. SLC_ERR_MEMORY, and
- * SLC_ERR_USAGE for a join of background. */
+/* n_joins[s] joins are between strips s - 1 and s, one border after the other; n_joins[0], mostly none, go
+ * round, from the last strip to strip 0. Pieces come in the order of strips, and of labels; there is room for
+ * two of each join. SLC_ERR_MEMORY, and SLC_ERR_USAGE for a join of background. */
 SLC_API slc_status slc_image_join_pieces(const uint64_t *n_joins, uint32_t n_strips,
                                          const slc_image_join *joins, slc_image_piece *pieces, uint64_t *n,
                                          slc_error *error);

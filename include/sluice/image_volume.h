@@ -248,14 +248,14 @@ SLC_API uint64_t slc_volume_stream_filtered(const slc_volume_stream *stream);
 /* A volume whose slices are with several (processes, machines), as slabs: number 0 first, those without
  * slices at the end. As of images (image_label.h, "an image whose rows are with several"): each labels its
  * slab as a volume of its own, with the features SLC_VOLUME_ALL and nothing left out, and where borders of x
- * or y are joined also with these; then
+ * or y are joined also with these (with those of z the last slice of all is above the first slab's); then
  *
  *     slc_volume_join_slices(last slice above, first slice, ...)    gives joins of its upper border; all get
- * all slc_image_join_pieces(joins of all borders)                   the same pieces everywhere; all get rows
+ * all slc_image_join_pieces(joins, of slabs with slices)            the same pieces everywhere; all get rows
  *     slc_volume_join_number(...)                                   map and n_labels of the slab, and numbers
  *     slc_volume_join_largest, slc_volume_join_sift                 where so many with most voxels are kept
  *
- * and the rest as there. mpi/mpi_label_volume.c does it. */
+ * and the rest as there. mpi/mpi_label_slab.c does it. */
 
 /* Two slices, one straight before the other, without gaps between rows. */
 typedef struct slc_volume_join_border {

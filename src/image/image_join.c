@@ -122,12 +122,9 @@ static slc_status count_joins(const uint64_t *n_joins, uint32_t n_strips, const 
     uint64_t all = 0;
     *most = 0;
     for (uint32_t s = 0; s < n_strips; s++) {
-        const uint64_t here = n_joins[s] + (s + 1 < n_strips ? n_joins[s + 1] : 0);
+        const uint64_t here = n_joins[s] + n_joins[s + 1 < n_strips ? s + 1 : 0];
         all += n_joins[s];
         *most = here > *most ? here : *most;
-    }
-    if (n_strips > 0 && n_joins[0] != 0) {
-        return slc_fail(error, SLC_ERR_USAGE, "n_joins: strip 0 has nothing above it");
     }
     for (uint64_t i = 0; i < all; i++) {
         if (joins[i].above == 0 || joins[i].below == 0) {
@@ -138,21 +135,26 @@ static slc_status count_joins(const uint64_t *n_joins, uint32_t n_strips, const 
     return SLC_OK;
 }
 
-/* Unions of one border: pieces begin … middle - 1 are of the strip above it, middle … end - 1 of that below.
- */
-static void unite_border(slc_image_piece *pieces, uint64_t begin, uint64_t middle, uint64_t end,
-                         const slc_image_join *joins, uint64_t n)
+/* Pieces begin … end - 1, those of a strip. */
+typedef struct range {
+    uint64_t begin, end;
+} range;
+
+/* Unions of one border, of the strips above and below it. */
+static void unite_border(slc_image_piece *pieces, range above, range below, const slc_image_join *joins,
+                         uint64_t n)
 {
     for (uint64_t i = 0; i < n; i++) {
-        unite(pieces, find_piece(pieces, begin, middle, joins[i].above),
-              find_piece(pieces, middle, end, joins[i].below));
+        unite(pieces, find_piece(pieces, above.begin, above.end, joins[i].above),
+              find_piece(pieces, below.begin, below.end, joins[i].below));
     }
 }
 
 slc_status slc_image_join_pieces(const uint64_t *n_joins, uint32_t n_strips, const slc_image_join *joins,
                                  slc_image_piece *pieces, uint64_t *n, slc_error *error)
 {
-    uint64_t most = 0, before = 0, middle = 0;
+    uint64_t most = 0, before = 0;
+    range first = {0, 0}, last = {0, 0};
     *n = 0;
     const slc_status status = count_joins(n_joins, n_strips, joins, &most, error);
     if (status != SLC_OK || most == 0) {
@@ -163,13 +165,17 @@ slc_status slc_image_join_pieces(const uint64_t *n_joins, uint32_t n_strips, con
         return slc_fail(error, SLC_ERR_MEMORY, "no memory for the labels of a border");
     }
     for (uint32_t s = 0; s < n_strips; s++) {
-        const uint64_t begin = middle, lower = s + 1 < n_strips ? n_joins[s + 1] : 0;
-        middle = *n;
-        *n = add_pieces(s, joins + before, n_joins[s], joins + before + n_joins[s], lower, labels, pieces,
-                        *n);
-        unite_border(pieces, begin, middle, *n, joins + before, n_joins[s]);
+        const bool ends = s + 1 == n_strips; /* below it is what is above the first one, if that is joined */
+        const range above = last;
+        last.begin = *n;
+        *n = add_pieces(s, joins + before, n_joins[s], ends ? joins : joins + before + n_joins[s],
+                        n_joins[ends ? 0 : s + 1], labels, pieces, *n);
+        last.end = *n;
+        first = s == 0 ? last : first;
+        unite_border(pieces, above, last, joins + before, s > 0 ? n_joins[s] : 0);
         before += n_joins[s];
     }
+    unite_border(pieces, last, first, joins, n_joins[0]);
     free(labels);
     for (uint64_t i = 0; i < *n; i++) { /* what is before it is a root's, or points to one */
         pieces[i].root = pieces[pieces[i].root].root;
