@@ -71,6 +71,14 @@ typedef struct slc_label_own {
 /* An open --stats file; which format it has follows from its name. */
 typedef struct slc_label_stats slc_label_stats;
 
+/* How far pixels reach that are fractions, or numbers below 0, as they are read, where no threshold is asked
+ * for: of parts of an image the farthest is that of the whole. */
+typedef enum slc_label_reach {
+    SLC_LABEL_NOTHING, /* they are all 0, or of another kind */
+    SLC_LABEL_BELOW,   /* some are not 0, and none is at the threshold of 1 */
+    SLC_LABEL_ABOVE    /* there were components, which were left out */
+} slc_label_reach;
+
 typedef struct slc_label_job {
     const slc_label_options *options;
     char **inputs;
@@ -102,6 +110,7 @@ typedef struct slc_label_job {
     uint64_t warned_of_input;
     uint64_t warnings, faults; /* pages that have some */
     bool told_threshold;       /* that it is above all pixels that there can be, of the first such page */
+    slc_label_reach reach;     /* of a page whose pixels are elsewhere, too */
     bool partial;              /* a signal ended the reading */
     slc_cli_kept kept;         /* outputs */
     slc_cli_page page;         /* --serve */

@@ -49,7 +49,8 @@ static void tell_threshold(slc_label_job *job, const slc_label_page *page, const
                     job->inputs[page->input - 1], (unsigned)page->page, bits, least);
         job->told_threshold = true;
     }
-    if (page->components == 0 && !job->told_threshold && slc_label_is_missed(job->options, image)) {
+    if (page->components == 0 && !job->told_threshold &&
+        (job->reach == SLC_LABEL_BELOW || slc_label_reach_of(job->options, image) == SLC_LABEL_BELOW)) {
         job->told_threshold = true;
         (void)complain_page(job, page, SLC_LABEL_MISSED);
     }

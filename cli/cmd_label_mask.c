@@ -149,25 +149,25 @@ int slc_label_mask_choose(slc_label_job *job)
     return options->split != NULL ? choose_split(job) : SLC_CLI_GO_ON;
 }
 
-bool slc_label_is_missed(const slc_label_options *options, const slc_image *image)
+slc_label_reach slc_label_reach_of(const slc_label_options *options, const slc_image *image)
 {
+    slc_label_reach reach = SLC_LABEL_NOTHING;
     if (options->threshold != NULL || options->hysteresis != NULL || options->local != NULL ||
         options->inverse || options->labels || image->type != SLC_IMAGE_F32 || image->pixels == NULL) {
-        return false;
+        return reach;
     }
-    bool any = false;
     for (size_t y = 0; y < image->height; y++) {
         const char *row = (const char *)image->pixels + (ptrdiff_t)y * image->stride;
         for (size_t x = 0; x < image->width; x++) {
             float value;
             memcpy(&value, row + x * sizeof value, sizeof value);
-            if (value >= 1.0f) { /* there were components, which were left out */
-                return false;
+            if (value >= 1.0f) {
+                return SLC_LABEL_ABOVE;
             }
-            any = any || value < 0.0f || value > 0.0f;
+            reach = value < 0.0f || value > 0.0f ? SLC_LABEL_BELOW : reach;
         }
     }
-    return any;
+    return reach;
 }
 
 /* ---- the mask that is read --------------------------------------------------------------------- */

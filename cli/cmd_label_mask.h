@@ -14,9 +14,8 @@ int slc_label_mask_choose(slc_label_job *job);
 /* Reads --mask, if any, which the job keeps; SLC_CLI_GO_ON, or the exit status after a complaint. */
 int slc_label_mask_read(slc_label_job *job);
 
-/* An image or slices without a component: are there pixels that are not 0, all below the threshold that is
- * taken if none is asked for? Fractions, or numbers below 0, which are read as such. */
-bool slc_label_is_missed(const slc_label_options *options, const slc_image *image);
+/* Of an image or slices without a component SLC_LABEL_BELOW is told. */
+slc_label_reach slc_label_reach_of(const slc_label_options *options, const slc_image *image);
 #define SLC_LABEL_MISSED                                                                                     \
     "nothing is at or above 1, the threshold if none is asked for, and not all is 0: --threshold says "      \
     "another"

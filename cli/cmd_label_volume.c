@@ -110,6 +110,13 @@ void slc_label_volume_tell_threshold(const slc_label_volume_job *job)
     }
 }
 
+void slc_label_volume_tell_missed(const slc_label_volume_job *job, slc_label_reach reach)
+{
+    if (reach == SLC_LABEL_BELOW && !job->config.equal) {
+        slc_cli_say("label", "%s: %s", slc_label_volume_path(job), SLC_LABEL_MISSED);
+    }
+}
+
 /* Bits are foreground and background already. */
 static bool is_otsu(const slc_label_volume_job *job)
 {
@@ -256,8 +263,8 @@ static bool do_volume(slc_label_volume_job *job)
     const slc_image all = {job->stack.volume.voxels, job->stack.volume.width,
                            job->stack.volume.height * job->stack.volume.depth, job->stack.volume.stride,
                            job->stack.volume.type};
-    if (good && out.n_labels == 0 && !job->config.equal && slc_label_is_missed(label->options, &all)) {
-        slc_cli_say("label", "%s: %s", slc_label_volume_path(job), SLC_LABEL_MISSED);
+    if (good && out.n_labels == 0) {
+        slc_label_volume_tell_missed(job, slc_label_reach_of(label->options, &all));
     }
     const bool drawn = label->image_writer != NULL || label->mask_writer != NULL;
     good = good && (!drawn || write_labels(job, &seconds));

@@ -66,8 +66,10 @@ void slc_label_volume_page(slc_label_volume_job *job, uint64_t components, uint6
 void slc_label_volume_sum(slc_label_volume_job *job, uint64_t checksum);
 /* What has a label as 255, in the place of the labels, to --write-mask. */
 slc_status slc_label_volume_mask_slice(const slc_label_volume_job *job, uint32_t *labels);
-/* A threshold above all that so many bits can be is told. */
+/* A threshold above all that so many bits can be is told, and that there is no component as the volume's
+ * fractions are below it. */
 void slc_label_volume_tell_threshold(const slc_label_volume_job *job);
+void slc_label_volume_tell_missed(const slc_label_volume_job *job, slc_label_reach reach);
 /* Volumes beside the one that is labelled, but such as come slice by slice with it; and the foreground of
  * voxels, with --mask of those that are in `within`, whose threshold is job->threshold: themselves, or bits.
  */

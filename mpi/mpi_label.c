@@ -133,6 +133,9 @@ static slc_status do_page(run *r, const slc_image *image, slc_flow_item *item)
                                            &item->error);
     }
     bool good = true;
+    const bool empty = item->status == SLC_OK && !strip->fault && strip->n_labels == 0;
+    r->job->reach = empty ? (slc_label_reach)slc_mpi_most((int)slc_label_reach_of(r->job->options, image))
+                          : SLC_LABEL_NOTHING;
     if (strip->world.rank == 0) {
         const slc_flow_image_result result = {
             .image = {.width = image->width, .height = strip->height, .type = image->type},

@@ -110,6 +110,8 @@ slc_status slc_mpi_strip_otsu(slc_mpi_strip *strip, slc_error *error);
  * free. Collective. */
 slc_status slc_mpi_gather_all(const slc_mpi_world *world, const void *mine, uint64_t n, size_t bytes,
                               uint64_t *counts, void **all, slc_error *error);
+/* The most of all. Collective. */
+int slc_mpi_most(int number);
 /* Sums of numbers over all. Collective. */
 void slc_mpi_sum_u32(uint32_t *numbers, uint64_t n);
 void slc_mpi_sum_u64(uint64_t *numbers, size_t n);

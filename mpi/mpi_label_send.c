@@ -118,6 +118,12 @@ slc_status slc_mpi_gather_all(const slc_mpi_world *world, const void *mine, uint
     return status;
 }
 
+int slc_mpi_most(int number)
+{
+    (void)MPI_Allreduce(MPI_IN_PLACE, &number, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
+    return number;
+}
+
 void slc_mpi_sum_u32(uint32_t *numbers, uint64_t n)
 {
     for (uint64_t i = 0; i < n; i += PIECE) {

@@ -24,6 +24,7 @@ typedef struct run {
     slc_schema schema;           /* of what is wanted */
     slc_volume_components whole; /* in process 0 */
     size_t width, height;
+    slc_label_reach reach;
     double seconds;
     slc_error error;
 } run;
@@ -86,6 +87,7 @@ static bool take_results(run *r, uint64_t filtered)
     slc_volume *v = &job->stack.volume;
     v->depth = r->strip.height;
     slc_label_volume_tell_threshold(job);
+    slc_label_volume_tell_missed(job, r->reach);
     bool good = slc_label_volume_take(job, &r->whole, r->strip.n_labels, (uint32_t)filtered, r->seconds);
     const slc_image slice = {.width = r->width,
                              .height = r->height,
@@ -118,6 +120,10 @@ static slc_status label_volume(run *r, slc_error *error)
         const slc_volume *grey = job->label->options->intensity != NULL ? &job->grey.volume : v;
         status = slc_mpi_slab_label(&r->slab, &foreground, grey, error);
     }
+    r->reach = status == SLC_OK && r->strip.n_labels == 0
+                   ? (slc_label_reach)slc_mpi_most(
+                         (int)slc_label_reach_of(job->label->options, &r->strip.image))
+                   : SLC_LABEL_NOTHING;
     r->seconds = slc_clock_seconds() - began;
     (void)MPI_Allreduce(MPI_IN_PLACE, &r->seconds, 1, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     return status == SLC_OK && r->schema.n_columns > 0

@@ -22,6 +22,8 @@ np.save('rows.npy', spiral[:3].astype('>u2'))
 g = np.random.default_rng(3).normal(0, 1, (61, 47)); g[::7, ::5] = np.nan
 np.save('float.npy', g.astype('f4'))
 np.save('nan.npy', np.full((9, 9), np.nan, 'f4'))
+low = np.zeros((2, 9, 9), 'f4'); low[0, 8, 3] = 0.5; low[1, 1] = -2
+np.save('low.npy', low)
 open('bits.pbm', 'wb').write(b'P4\n90 70\n' + np.packbits(comb > 0, axis=1).tobytes())
 open('cut.pgm', 'wb').write(b'P5\n90 70\n255\n' + spiral.tobytes()[:-95])
 P
@@ -58,6 +60,8 @@ ranks "3" stack.npy --connectivity 4
 ranks "4" stack.tif
 ranks "2" row.npy
 ranks "4" rows.npy --threshold 150
+ranks "1 3" low.npy
+grep -q 'low.npy: page 1: nothing is at or above 1' one.err || fail "$(cat one.err)"
 ranks "3" float.npy --threshold otsu
 ranks "2" float.npy --threshold 0.7
 ranks "3" bits.pbm

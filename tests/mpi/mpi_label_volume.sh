@@ -24,17 +24,21 @@ for z in range(13):
 P
 "$sluice" label --volume noise.npy -q -o noise.tif || fail "noise.tif"
 
-# ranks "N..." ARGS...: sluice label, and the same over each number of ranks.
+# What is said, by whichever of the two.
+said() { sed 's/^sluice-mpi label: /sluice label: /' err; }
+# ranks "N..." ARGS...: sluice label, and the same over each number of ranks; what is said, too.
 ranks() {
     local many=$1 n
     shift
     run label --volume "$@" -o w.npy --stats w.csv --json
     want 0
     sed '/"seconds"/d' out >w.json
+    said >w.err
     for n in $many; do
         mpi "$n" label --volume "$@" -o n.npy --stats n.csv --json
         want 0
         sed '/"seconds"/d' out | same w.json
+        said | same w.err
         cmp w.npy n.npy && cmp w.csv n.csv || fail "'$last': other labels or features"
         rm n.npy n.csv
     done
@@ -53,6 +57,20 @@ ranks "1 2 3" noise.npy --periodic z --connectivity 18 --features area,box,first
 ranks "2" values.npy --equal --periodic x,y,z --connectivity 6
 ranks "3" two.npy --periodic x,y,z --min-area 2
 ranks "2" one.npy --periodic z
+
+# Fractions below the threshold if none is asked for are told: of the whole, not of a slab.
+python3 -c "
+import numpy as np
+part = np.zeros((4, 5, 6), np.float32); part[3, 1, 2] = 0.5
+np.save('below.npy', part); part[0, 1, 2] = 1.5
+np.save('above.npy', part); np.save('zero.npy', part * 0)
+" || fail "numpy"
+ranks "1 3" below.npy
+grep -q '^sluice label: below.npy: nothing is at or above 1' w.err || fail "$(cat w.err)"
+ranks "3" above.npy --min-area 2
+equal "said of a component that is left out" "$(cat w.err)" ""
+ranks "2" zero.npy
+ranks "3" below.npy --threshold 0.5
 
 # Without columns, which the largest need.
 run label --volume noise.npy --largest 3 -o w.npy -q
