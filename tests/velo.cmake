@@ -39,6 +39,7 @@ add_test(NAME physics_velo_presets
     COMMAND Python3::Interpreter ${CMAKE_CURRENT_SOURCE_DIR}/physics/velo_physics.py $<TARGET_FILE:sluice-command> presets)
 sluice_test_properties(physics_velo_presets "stages;data")
 sluice_core_test(test_velo_select stages "base;simd;pixel;lhcb;velo" test_velo_select.c oracle/velo_select_oracle.c)
+sluice_test(test_velo_select_math stages test_velo_select_math.c)
 sluice_test(test_velo_decision stages test_velo_decision.c)
 sluice_test(test_velo_monitor stages test_velo_monitor.c)
 sluice_test(test_velo_impact stages test_velo_impact.c oracle/velo_select_oracle.c)

@@ -1,13 +1,13 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: Apache-2.0
-"""Makes the coefficients of src/simd/simd_math.h: minimax polynomials by the exchange algorithm of Remez, in 90 decimal
-digits, with coefficients that are floats.
+"""Makes the coefficients of src/simd/simd_math.h, and of src/velo/velo_select_math.h: minimax polynomials by the exchange
+algorithm of Remez, in 90 decimal digits, with coefficients that are floats, and doubles.
 
 Rounding all coefficients at the end would cost most of what Remez won. So the lowest coefficient is rounded first, the
 others are fitted anew around it, and so on upwards: each later coefficient makes up for the rounding of those before.
 The error is measured where it hurts: relative to the function that the polynomial ends up in (`weight`).
 
-    minimax.py            prints each polynomial and its largest error in units of 2^-24
+    minimax.py            prints each polynomial and its largest error in units of 2^-24, and 2^-53
 """
 import struct
 from decimal import Decimal as D, getcontext
@@ -19,6 +19,10 @@ PI = D("3.1415926535897932384626433832795028841971693993751058209749445923078164
 def to_float(x):
     """The float nearest to x, exactly, as a Decimal."""
     return D(struct.unpack("f", struct.pack("f", float(x)))[0])
+
+
+def to_double(x):
+    return D(float(x))
 
 
 def series(x, first, ratio):
@@ -43,6 +47,10 @@ def atan(x):
     if x > D("0.3"):  # twice the angle of the half tangent
         return 2 * atan(x / (1 + (1 + x * x).sqrt()))
     return series(x, x, lambda k: -x * x * (2 * k - 1) / (2 * k + 1))
+
+
+def atanh(x):
+    return series(x, x, lambda k: x * x * (2 * k - 1) / (2 * k + 1))
 
 
 def solve(rows, right):
@@ -99,24 +107,25 @@ def remez(values, weight, grid, first, n):
     return coefficients
 
 
-def fit(name, function, weight, low, high, n):
-    """Prints n float coefficients of the polynomial that is nearest to function(x) under the weight."""
+def fit(name, function, weight, low, high, n, bits=24):
+    """Prints n coefficients, floats or doubles (53 bits), of the polynomial nearest to function(x) under the weight."""
+    rounded, suffix = (to_float, "f") if bits == 24 else (to_double, "")
     grid = chebyshev(D(low), D(high), 241)
     values = [function(x) for x in grid]
     weights = [max(abs(weight(x)), D("1e-9")) for x in grid]  # none is 0, they divide
     rest, done = values[:], []
     for k in range(n):
-        c = to_float(remez(rest, weights, grid, k, n - k)[0])
+        c = rounded(remez(rest, weights, grid, k, n - k)[0])
         done.append(c)
         rest = [r - c * power(x, k) for r, x in zip(rest, grid)]
     worst = max(abs(r * w) for r, w in zip(rest, weights))
-    print(f"{name}: largest error {float(worst * 2 ** 24):.4f} × 2^-24 on [{float(low):.6f}, {float(high):.6f}]")
+    print(f"{name}: largest error {float(worst * 2 ** bits):.4f} × 2^-{bits} on [{float(low):.6f}, {float(high):.6f}]")
     for k, c in enumerate(done):
-        print(f"    c{k} = {float(c).hex()}f")
+        print(f"    c{k} = {float(c).hex()}{suffix}")
 
 
-def split(name, value, bits):
-    """Prints value as a sum of floats, all but the last of so many bits."""
+def split(name, value, bits, suffix="f"):
+    """Prints value as a sum of floats (doubles without suffix), all but the last of so many bits."""
     parts = []
     for b in bits:
         exponent = 0
@@ -124,7 +133,7 @@ def split(name, value, bits):
             exponent -= 1
         unit = D(2) ** (exponent - b + 1)
         part = (value / unit).to_integral_value() * unit
-        parts.append(float(part).hex() + "f")
+        parts.append(float(part).hex() + suffix)
         value -= part
     print(f"{name} = {' + '.join(parts)} (left over: {float(value):.2g})")
 
@@ -152,6 +161,12 @@ def main():
     split("pi/2", PI / 2, (11, 11, 11, 11, 24))
     split("pi/2 in two", PI / 2, (24, 24))
     split("ln 2", D(2).ln(), (15, 24))
+    # atan q = q + q³·A(q²) up to tan(pi/8); atanh q = q + q³·B(q²) up to that of half the logarithm of the square root of 2.
+    for name, f, most, n in (("atan, double", atan, D(2).sqrt() - 1, 11), ("atanh, double", atanh, (D(2).sqrt() - 1) / (D(2).sqrt() + 1), 7)):
+        fit(name, lambda s, f=f: (f(away(s).sqrt()) / away(s).sqrt() - 1) / away(s),
+            lambda s, f=f: s * away(s).sqrt() / f(away(s).sqrt()), 0, (most * D("1.0001")) ** 2, n, 53)
+    split("pi/4, doubles", PI / 4, (50, 53), "")
+    split("ln 2, doubles", D(2).ln(), (42, 53), "")
     quarters = int(2 / PI * D(2) ** 224)  # 2/pi as a fraction, for the reduction of large arguments
     print("2/pi =", ", ".join(f"0x{quarters >> (192 - 32 * k) & 0xffffffff:08x}" for k in range(7)))
 

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  * The quantities of tracks and pairs of tracks; their names. */
 #include "velo/velo_select_quantity.h"
+#include "velo/velo_select_math.h"
 
 #include <assert.h>
 #include <math.h>
@@ -115,8 +116,8 @@ static double beam_doca(const slc_velo_select_event *event, size_t i)
 {
     const slc_velo_states *s = event->states;
     const double x = (double)s->x_mm[i] - event->beam_x, y = (double)s->y_mm[i] - event->beam_y;
-    const double tx = (double)s->tx[i], ty = (double)s->ty[i], slope = hypot(tx, ty);
-    return slope > 0 ? fabs(x * ty - y * tx) / slope : hypot(x, y);
+    const double tx = (double)s->tx[i], ty = (double)s->ty[i], slope = slc_velo_hypot(tx, ty);
+    return slope > 0 ? fabs(x * ty - y * tx) / slope : slc_velo_hypot(x, y);
 }
 
 size_t slc_velo_select_nearest(const slc_velo_select_event *event, size_t track, float *ip_mm)
@@ -152,9 +153,9 @@ float slc_velo_select_track(const slc_velo_select_event *event, slc_velo_quantit
     case SLC_VELO_Q_IP_CHI2:
         return (float)impact_chi2(event, i);
     case SLC_VELO_Q_ETA:
-        return (float)(sign * asinh(1 / hypot((double)s->tx[i], (double)s->ty[i])));
+        return (float)(sign * slc_velo_asinh(1 / slc_velo_hypot((double)s->tx[i], (double)s->ty[i])));
     case SLC_VELO_Q_PHI:
-        return (float)atan2(sign * (double)s->ty[i], sign * (double)s->tx[i]);
+        return (float)slc_velo_atan2(sign * (double)s->ty[i], sign * (double)s->tx[i]);
     case SLC_VELO_Q_BEAM_DOCA_MM:
         return (float)beam_doca(event, i);
     default:
@@ -261,7 +262,7 @@ static void find_flight(const slc_velo_select_event *event, slc_velo_select_pair
 
 static double opening(const slc_velo_select_pair *pair)
 {
-    return atan2(sqrt(pair->n2), pair->sign_u * pair->sign_v * dot(pair->u, pair->v));
+    return slc_velo_atan2(sqrt(pair->n2), pair->sign_u * pair->sign_v * dot(pair->u, pair->v));
 }
 
 /* Cosine between the flight and the sum of the tracks' unit directions, each the way it flies. */
@@ -292,7 +293,7 @@ float slc_velo_select_pair_of(const slc_velo_select_event *event, slc_velo_quant
         return (float)sqrt(dot(pair->flight, pair->flight));
     case SLC_VELO_Q_PAIR_FLIGHT_RHO_MM:
         find_flight(event, pair);
-        return (float)hypot(pair->flight[0], pair->flight[1]);
+        return (float)slc_velo_hypot(pair->flight[0], pair->flight[1]);
     case SLC_VELO_Q_PAIR_POINTING:
         find_flight(event, pair);
         return (float)pointing(pair);
