@@ -35,8 +35,6 @@ static const char *mask_word(const slc_label_options *options)
 {
     return !options->volume              ? slc_label_mask_word(options)
            : options->split != NULL      ? "--split"
-           : options->hysteresis != NULL ? "--hysteresis"
-           : options->fill_holes         ? "--fill-holes"
            : options->write_mask != NULL ? "--write-mask"
                                          : NULL;
 }
@@ -275,7 +273,7 @@ const slc_cli_command slc_mpi_cmd_label = {
         "memory; the label image is .npy. --threads are those of each process. What cannot be had over "
         "ranks:\n"
         "--preview, --stream, --device, --part, features beside area, box, first, sums and centroid; with\n"
-        "--volume: --hysteresis, --fill-holes, --write-mask.\n",
+        "--volume: --write-mask.\n",
     .options = slc_label_option_rows,
     .n_options = SLC_LABEL_OPTION_ROWS,
     .min_operands = 1,

@@ -7,6 +7,7 @@
  * mpi_label_output.c the label file
  * mpi_label_volume.c volumes, whose slices are with several processes: a slice is as a row of a page
  * mpi_label_slab.c   the labels of a volume
+ * mpi_label_mask.c   its foreground, where that hangs on components
  */
 #ifndef SLUICE_MPI_LABEL_H
 #define SLUICE_MPI_LABEL_H
@@ -92,6 +93,14 @@ void slc_mpi_slab_close(slc_mpi_slab *slab);
  * the same text. */
 slc_status slc_mpi_slab_label(slc_mpi_slab *slab, const slc_volume *volume, const slc_volume *grey,
                               slc_error *error);
+
+/* The foreground that slc_volume_mask_make makes of the whole by a rule: a slab's is made by what _rule
+ * gives, and what hysteresis and holes change of it then by _mask, whose slices are those of the slab, as
+ * rows of bits. Collective; fails everywhere with the same text. */
+slc_image_mask_config slc_mpi_slab_rule(const slc_image_mask_config *rule);
+slc_status slc_mpi_slab_mask(slc_mpi_strip *strip, const slc_volume_config *config,
+                             const slc_image_mask_config *rule, const slc_volume *volume,
+                             const slc_volume *mask, slc_error *error);
 
 /* `sluice-mpi label --volume`. */
 int slc_mpi_label_volume(const slc_cli_call *call);

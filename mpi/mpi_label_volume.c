@@ -29,6 +29,13 @@ typedef struct run {
     slc_error error;
 } run;
 
+/* What process 0 could not do it has told. */
+static bool all_good(const run *r, bool good)
+{
+    slc_error told = {.status = SLC_ERR_IO, .text = ""};
+    return slc_mpi_agree(&r->strip.world, good ? SLC_OK : SLC_ERR_IO, &told) == SLC_OK;
+}
+
 /* ---- what is foreground -------------------------------------------------------------------------- */
 
 /* What every process read: the volume's shape, also for those without a slice. */
@@ -71,14 +78,25 @@ static slc_status choose_threshold(run *r, slc_error *error)
     return status;
 }
 
-/* ---- a volume ---------------------------------------------------------------------------------- */
-
-/* What process 0 could not do it has told. */
-static bool all_good(const run *r, bool good)
+/* The slab's, then what hysteresis and holes make of it. */
+static slc_status make_foreground(run *r, slc_volume *foreground, slc_error *error)
 {
-    slc_error told = {.status = SLC_ERR_IO, .text = ""};
-    return slc_mpi_agree(&r->strip.world, good ? SLC_OK : SLC_ERR_IO, &told) == SLC_OK;
+    slc_label_volume_job *job = r->job;
+    slc_image_mask_config *rule = &job->label->mask_config;
+    const slc_image_mask_config whole = *rule;
+    const slc_volume *v = &job->stack.volume;
+    *rule = slc_mpi_slab_rule(&whole);
+    const bool good = v->depth == 0 || (slc_label_volume_intensity(job) &&
+                                        slc_label_volume_foreground(job, v, &job->within.volume, foreground));
+    *rule = whole;
+    if (!all_good(r, good)) {
+        error->text[0] = '\0'; /* it has been told */
+        return SLC_ERR_FORMAT;
+    }
+    return slc_mpi_slab_mask(&r->strip, &job->config, rule, v, foreground, error);
 }
+
+/* ---- a volume ---------------------------------------------------------------------------------- */
 
 /* Process 0 has the results, and makes room in the label file. */
 static bool take_results(run *r, uint64_t filtered)
@@ -107,15 +125,10 @@ static slc_status label_volume(run *r, slc_error *error)
     slc_status status = agree_on_shape(r, error);
     const double began = slc_clock_seconds();
     status = status == SLC_OK ? choose_threshold(r, error) : status;
-    slc_label_volume_job *job = r->job;
+    const slc_label_volume_job *job = r->job;
     const slc_volume *v = &job->stack.volume;
     slc_volume foreground = {.width = r->width, .height = r->height, .type = r->strip.image.type};
-    if (status == SLC_OK && !all_good(r, v->depth == 0 || (slc_label_volume_intensity(job) &&
-                                                           slc_label_volume_foreground(
-                                                               job, v, &job->within.volume, &foreground)))) {
-        error->text[0] = '\0'; /* it has been told */
-        status = SLC_ERR_FORMAT;
-    }
+    status = status == SLC_OK ? make_foreground(r, &foreground, error) : status;
     if (status == SLC_OK) {
         const slc_volume *grey = job->label->options->intensity != NULL ? &job->grey.volume : v;
         status = slc_mpi_slab_label(&r->slab, &foreground, grey, error);

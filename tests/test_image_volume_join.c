@@ -172,7 +172,7 @@ typedef struct numbered {
 } numbered;
 static numbered each[SLABS];
 
-static void sift(uint32_t s, const uint8_t *keeps)
+static void keep(uint32_t s, const uint8_t *keeps)
 {
     slc_error error = {.text = ""};
     const uint32_t before = each[s].n_labels;
@@ -192,7 +192,7 @@ static void keep_largest(void)
         assert_int_equal(
             slc_volume_join_largest(each[s].kept.volume, each[s].n_labels, r.config.largest, keeps, &error),
             SLC_OK);
-        sift(s, keeps);
+        keep(s, keeps);
         free(keeps);
         n += each[s].n_labels;
     }
@@ -206,7 +206,7 @@ static void keep_largest(void)
     at = 0;
     for (uint32_t s = 0; s < SLABS; s++) {
         const size_t own = each[s].n_labels;
-        sift(s, keeps + at);
+        keep(s, keeps + at);
         at += own;
     }
     free(volumes);
@@ -274,11 +274,32 @@ static void number(void)
     free(of_pieces);
 }
 
+/* The label of a voxel as it is in the whole. */
+static uint32_t joined_at(size_t at)
+{
+    uint32_t s = 0;
+    while (at >= (size_t)r.first_slice[s + 1] * r.width * r.height) {
+        s++;
+    }
+    return r.labels[at] != 0 ? r.map[s][r.labels[at]] : 0;
+}
+
+static void clear(void)
+{
+    for (uint32_t s = 0; s < SLABS; s++) {
+        slc_columns_clear(&all, &r.found[s]);
+        free(r.map[s]);
+    }
+    slc_columns_clear(&some, &r.joined);
+    free(r.numbers);
+    free(r.joins);
+    free(r.pieces);
+}
+
 static void test_slabs(void **state)
 {
     (void)state;
     uint64_t seed = 71, joined = 0;
-    all = slc_volume_components_schema(SLC_VOLUME_ALL, columns_of_all);
     for (int i = 0; i < 600; i++) {
         choose(&seed);
         some = slc_volume_components_schema(r.config.features, columns_of_some);
@@ -286,15 +307,10 @@ static void test_slabs(void **state)
         (void)label(&r.config, 0, r.depth, r.wanted, &r.whole, &r.filtered_wanted);
         join();
         number();
-        const size_t plane = r.width * r.height;
-        for (uint32_t s = 0; s < SLABS; s++) {
-            for (size_t at = (size_t)r.first_slice[s] * plane; at < (size_t)r.first_slice[s + 1] * plane;
-                 at++) {
-                const uint32_t is = r.labels[at] != 0 ? r.map[s][r.labels[at]] : 0;
-                if (is != r.wanted[at]) {
-                    fail_msg("volume %d, %zux%zux%zu, connectivity %u: voxel %zu has label %u, not %u", i,
-                             r.width, r.height, r.depth, r.config.connectivity, at, is, r.wanted[at]);
-                }
+        for (size_t at = 0; at < r.width * r.height * r.depth; at++) {
+            if (joined_at(at) != r.wanted[at]) {
+                fail_msg("volume %d, %zux%zux%zu, connectivity %u: voxel %zu has label %u, not %u", i,
+                         r.width, r.height, r.depth, r.config.connectivity, at, joined_at(at), r.wanted[at]);
             }
         }
         assert_int_equal(r.joined.head.size, r.whole.head.size);
@@ -302,21 +318,90 @@ static void test_slabs(void **state)
                     slc_columns_checksum(&some, &r.whole, 0, 0));
         assert_int_equal(r.filtered, r.filtered_wanted);
         joined += r.n_pieces;
-        for (uint32_t s = 0; s < SLABS; s++) {
-            slc_columns_clear(&all, &r.found[s]);
-            free(r.map[s]);
-        }
-        slc_columns_clear(&some, &r.joined);
         slc_columns_clear(&some, &r.whole);
-        free(r.numbers);
-        free(r.joins);
-        free(r.pieces);
+        clear();
     }
     assert_true(joined > 1000);
 }
 
+/* A labelling of slabs, and what it keeps. */
+static void sift(const slc_volume_config *config)
+{
+    r.config = r.plain = *config;
+    r.plain.max_volume = UINT64_MAX;
+    r.plain.border = SLC_IMAGE_BORDER_ANY;
+    r.plain.filter = NULL;
+    r.plain.features = SLC_VOLUME_ALL;
+    r.plain.periodic &= ~(uint32_t)SLC_VOLUME_PERIODIC_Z;
+    some = slc_volume_components_schema(r.config.features, columns_of_some);
+    join();
+    number();
+}
+
+/* Hysteresis and holes of the whole, as components of slabs that are joined and kept: with a seed as a grey
+ * value, and closed ones of the background. */
+static void test_masks(void **state)
+{
+    (void)state;
+    static unsigned char bits[ROOM];
+    uint64_t seed = 72, cleared = 0, filled = 0;
+    for (int i = 0; i < 400; i++) {
+        slc_volume_config config;
+        slc_image_mask_config rule;
+        slc_error error;
+        choose(&seed);
+        const size_t n = r.width * r.height * r.depth, row = slc_image_row_bytes(SLC_IMAGE_BITS, r.width);
+        slc_volume_config_default(&config);
+        config.connectivity = r.config.connectivity;
+        config.periodic = r.config.periodic;
+        slc_image_mask_config_default(&rule);
+        rule.low = random_below(&seed, 100);
+        rule.high = rule.low > 90 ? 99 : 90;
+        rule.rule = random_below(&seed, 3) > 0 ? SLC_IMAGE_RULE_HYSTERESIS : SLC_IMAGE_RULE_LEAST;
+        rule.max_hole_area = random_below(&seed, 3) > 0 ? 1 + random_below(&seed, 20) : UINT64_MAX;
+        const bool sown = rule.rule == SLC_IMAGE_RULE_HYSTERESIS;
+        const slc_volume volume = {
+            r.grey,      r.width, r.height, r.depth, (ptrdiff_t)r.width, (ptrdiff_t)(r.width * r.height),
+            SLC_IMAGE_U8};
+        assert_int_equal(slc_volume_mask_make(&config, &rule, &volume, NULL, bits, (ptrdiff_t)row,
+                                              (ptrdiff_t)(row * r.height), &error),
+                         SLC_OK);
+        for (size_t at = 0; at < n; at++) {
+            r.voxels[at] = r.grey[at] >= rule.low;
+            r.grey[at] = r.grey[at] >= rule.high;
+        }
+        if (sown) {
+            config.filter = "grey_max>=1";
+            sift(&config);
+            for (size_t at = 0; at < n; at++) {
+                cleared += r.voxels[at] != 0 && joined_at(at) == 0;
+                r.voxels[at] = joined_at(at) != 0;
+            }
+            clear();
+            config.filter = NULL;
+        }
+        config.inverse = true;
+        config.max_volume = rule.max_hole_area;
+        config.border = SLC_IMAGE_BORDER_INSIDE;
+        sift(&config);
+        for (size_t at = 0; at < n; at++) {
+            const unsigned wanted = bits[at / r.width * row + at % r.width / 8] >> at % r.width % 8 & 1U;
+            const bool hole = joined_at(at) != 0;
+            filled += hole;
+            if ((r.voxels[at] != 0 || hole) != (wanted != 0)) {
+                fail_msg("volume %d, %zux%zux%zu, connectivity %u: voxel %zu is not %u", i, r.width, r.height,
+                         r.depth, config.connectivity, at, wanted);
+            }
+        }
+        clear();
+    }
+    assert_true(cleared > 1000);
+    assert_true(filled > 1000);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_slabs)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_slabs), cmocka_unit_test(test_masks)};
+    all = slc_volume_components_schema(SLC_VOLUME_ALL, columns_of_all);
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -58,6 +58,29 @@ ranks "2" values.npy --equal --periodic x,y,z --connectivity 6
 ranks "3" two.npy --periodic x,y,z --min-area 2
 ranks "2" one.npy --periodic z
 
+# Hysteresis and holes are of the whole: a seed and a component in different slabs, holes over borders, of each connectivity.
+python3 - <<'P' || fail "numpy"
+import numpy as np
+rng = np.random.default_rng(9)
+walls = np.full((9, 12, 13), 5, np.uint8)
+walls[1:8:2, 2:10:3, 2:11:3] = 0; walls[2:7, 5, 5] = 0; walls[3:, 8, 8] = 0; walls[4, 2, 2:6] = 0
+np.save('walls.npy', walls)
+np.save('noisy.npy', rng.random((12, 14, 15)).astype(np.float32))
+np.save('bits.npy', rng.random((7, 9, 11)) < 0.3)
+np.save('noise12.npy', rng.integers(0, 99, (12, 14, 15)).astype(np.uint8))
+P
+for n in 6 18 26; do
+    ranks "3" noisy.npy --connectivity $n --hysteresis 0.$((n == 6 ? 72 : 85)):0.97 --features area,box
+    ranks "2" noisy.npy --connectivity $n --threshold 0.$((n == 6 ? 1 : 4)) --fill-holes --features area
+    ranks "3" walls.npy --connectivity $n --fill-holes --max-hole 4 --features area
+done
+ranks "1 3" walls.npy --fill-holes
+ranks "2" noisy.npy --hysteresis 0.6:0.9 --fill-holes --max-hole 3 --periodic x,z --connectivity 6 --features area,grey --intensity noise12.npy
+ranks "3" grey.npy --hysteresis 50000:59900 --mask within.npy --connectivity 18
+ranks "3" one.npy --hysteresis 1:2 --fill-holes
+ranks "2" bits.npy --hysteresis 1:9 --fill-holes
+ranks "3" slices --hysteresis 210:400 --inverse
+
 # Fractions below the threshold if none is asked for are told: of the whole, not of a slab.
 python3 -c "
 import numpy as np
@@ -79,9 +102,9 @@ mpi 3 label --volume noise.npy --largest 3 -o n.npy -q
 want 0
 cmp w.npy n.npy || fail "--largest without --stats"
 
-mpi 1 label --volume noise.npy --hysteresis 1:2 --json
+mpi 1 label --volume noise.npy --write-mask x.npy --json
 want 2
-grep -q -e '--hysteresis cannot be had over ranks' err || fail "$(cat err)"
+grep -q -e '--write-mask cannot be had over ranks' err || fail "$(cat err)"
 mpi 2 label --volume noise.npy --intensity real.npy --stats x.csv
 want 1
 grep -q 'noise.npy: grey values: of floats' err || fail "$(cat err)"
