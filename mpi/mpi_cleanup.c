@@ -14,6 +14,8 @@
 #include <time.h>
 #include <unistd.h>
 
+enum { MANY = 4 + 1 }; /* and one that comes */
+
 static int to_child = -1;
 static pid_t child;
 
@@ -48,11 +50,11 @@ void slc_mpi_cleanup_now(const char *folder)
     }
 }
 
-/* Names come with their ending zero, the empty one for none; the last one counts. */
+/* Names come with their ending zero, the empty one for none. */
 static void wait_for_end(int from)
 {
-    char name[PATH_MAX], last[PATH_MAX] = "";
-    size_t n = 0;
+    static char names[MANY][PATH_MAX];
+    size_t n = 0, many = 0;
     char byte;
     ssize_t got;
     while ((got = read(from, &byte, 1)) != 0) {
@@ -62,14 +64,14 @@ static void wait_for_end(int from)
         if (got < 0) {
             return;
         }
-        name[n < sizeof name - 1 ? n++ : n] = byte;
+        names[many][n < PATH_MAX - 1 ? n++ : n] = byte;
         if (byte == '\0') {
-            memcpy(last, name, n);
+            many = n == 1 ? 0 : many + (many + 1 < MANY);
             n = 0;
         }
     }
-    if (last[0] != '\0') {
-        slc_mpi_cleanup_now(last);
+    for (size_t i = 0; i < many; i++) {
+        slc_mpi_cleanup_now(names[i]);
     }
 }
 

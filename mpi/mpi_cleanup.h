@@ -9,8 +9,8 @@
 /* Before MPI_Init. Without a second process nothing is removed. */
 void slc_mpi_cleanup_begin(void);
 
-/* This file, or this folder and the files in it, is removed when the process ends; NULL: none. One at a time.
- */
+/* This file, or this folder and the files in it, is removed when the process ends, too; NULL: none is. Up to
+ * four. */
 void slc_mpi_cleanup_of(const char *folder);
 
 /* Removes it now; also if it is not there. */

@@ -30,13 +30,14 @@ typedef struct run {
 
 /* ---- what cannot be had ------------------------------------------------------------------------ */
 
-/* Masks of volumes that a slab can make by itself are had. */
-static const char *mask_word(const slc_label_options *options)
+/* Each writes its rows of it. */
+static int check_output(const char *word, const char *name)
 {
-    return !options->volume              ? slc_label_mask_word(options)
-           : options->split != NULL      ? "--split"
-           : options->write_mask != NULL ? "--write-mask"
-                                         : NULL;
+    const char *ending = name != NULL ? strrchr(name, '.') : NULL;
+    return name == NULL || (ending != NULL && strcasecmp(ending, ".npy") == 0)
+               ? SLC_CLI_GO_ON
+               : slc_cli_wrong(COMMAND, "--%s is .npy over ranks, not '%s': each writes its rows", word,
+                               name);
 }
 
 static int check_options(const slc_label_options *options)
@@ -50,20 +51,17 @@ static int check_options(const slc_label_options *options)
                        : options->labels                                                 ? "--labels"
                        : options->serve.address != NULL                                  ? "--serve"
                        : options->part.word != NULL                                      ? "--part"
-                                                                                         : mask_word(options);
+                       : options->volume                                                 ? NULL
+                                         : slc_label_mask_word(options);
     if (word != NULL) {
         return slc_cli_wrong(COMMAND, "%s cannot be had over ranks; sluice label has it", word);
     }
-    const char *ending = options->output != NULL ? strrchr(options->output, '.') : NULL;
     if (options->output != NULL && strstr(options->output, "{name}") != NULL) {
         return slc_cli_wrong(COMMAND, "--output: {name} is for one process, sluice label");
     }
-    if (options->output != NULL && (ending == NULL || strcasecmp(ending, ".npy") != 0)) {
-        return slc_cli_wrong(COMMAND, "--output is .npy over ranks, not '%s': each writes its rows",
-                             options->output);
-    }
-    if (options->volume) { /* its features are looked at with it */
-        return SLC_CLI_GO_ON;
+    const int status = check_output("output", options->output);
+    if (options->volume || status != SLC_CLI_GO_ON) { /* its features are looked at with it */
+        return status == SLC_CLI_GO_ON ? check_output("write-mask", options->write_mask) : status;
     }
     const uint32_t have = SLC_IMAGE_JOINS | SLC_IMAGE_CENTROID;
     const uint32_t others = options->stats != NULL ? options->features & ~have : 0;
@@ -272,8 +270,9 @@ const slc_cli_command slc_mpi_cmd_label = {
         "raw PNM, NPY and TIFF only these rows are read, so that an image may be larger than one machine's\n"
         "memory; the label image is .npy. --threads are those of each process. What cannot be had over "
         "ranks:\n"
-        "--preview, --stream, --device, --part, features beside area, box, first, sums and centroid; with\n"
-        "--volume: --write-mask.\n",
+        "--preview, --stream, --device, --part; and but for volumes other features than area, box, first, "
+        "sums\n"
+        "and centroid, and masks.\n",
     .options = slc_label_option_rows,
     .n_options = SLC_LABEL_OPTION_ROWS,
     .min_operands = 1,

@@ -56,13 +56,14 @@ slc_status slc_mpi_strip_number(slc_mpi_strip *strip, uint32_t n_found, uint32_t
                                 const slc_image_piece *pieces, uint64_t n_pieces, uint32_t *numbers,
                                 uint64_t *counts, slc_error *error);
 
-/* The label file; file is -1 before the first page. */
+/* The label file, or that of a mask: 8 bits, 255 where there is a label; file is -1 before the first page. */
 typedef struct slc_mpi_output {
     int file;
+    bool mask;
     uint64_t begin; /* of the page at hand */
 } slc_mpi_output;
 /* Everyone writes the rows of its strip, for which process 0 has made room by `writer` in the file `path`.
- * Collective. */
+ * Labels, whose numbers become those of the whole, are written after a mask. Collective. */
 slc_status slc_mpi_output_write(slc_mpi_output *output, const slc_mpi_strip *strip,
                                 const slc_io_writer *writer, const char *path, slc_error *error);
 slc_status slc_mpi_output_close(slc_mpi_output *output, const char *path, slc_error *error);

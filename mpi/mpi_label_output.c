@@ -9,6 +9,11 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+static size_t size_of(const slc_mpi_output *output)
+{
+    return output->mask ? sizeof(uint8_t) : sizeof(uint32_t);
+}
+
 /* Process 0 has made room for the page; where it begins, and the file's name. */
 static slc_status find_room(slc_mpi_output *output, const slc_mpi_strip *strip, const slc_io_writer *writer,
                             const char *path, slc_error *error)
@@ -18,7 +23,7 @@ static slc_status find_room(slc_mpi_output *output, const slc_mpi_strip *strip, 
     slc_status status = SLC_OK;
     const char *temporary = strip->world.rank == 0 ? slc_io_temporary(writer) : NULL;
     if (strip->world.rank == 0) {
-        const uint64_t bytes = (uint64_t)strip->image.width * strip->height * sizeof(uint32_t);
+        const uint64_t bytes = (uint64_t)strip->image.width * strip->height * size_of(output);
         if (temporary == NULL || strlen(temporary) >= sizeof name || stat(temporary, &about) != 0) {
             status = slc_fail(error, SLC_ERR_IO, "%s: cannot be written by several", path);
         } else {
@@ -42,29 +47,46 @@ static slc_status find_room(slc_mpi_output *output, const slc_mpi_strip *strip, 
     return status;
 }
 
+static slc_status put_bytes(const slc_mpi_output *output, const void *bytes, size_t n, uint64_t at,
+                            const char *path, slc_error *error)
+{
+    for (size_t done = 0; done < n;) {
+        const ssize_t got = pwrite(output->file, (const char *)bytes + done, n - done, (off_t)(at + done));
+        if (got < 0 && errno != EINTR) {
+            return slc_fail(error, SLC_ERR_IO, "%s: cannot write: %s", path, strerror(errno));
+        }
+        done += got > 0 ? (size_t)got : 0;
+    }
+    return SLC_OK;
+}
+
 /* Processes of one machine write into one file one after the other, as systems have it: so it is done in
  * pieces, and while one writes its piece, another gives labels of its next one their numbers. */
 static slc_status put_rows(const slc_mpi_output *output, const slc_mpi_strip *strip, const char *path,
                            slc_error *error)
 {
     enum { PIECE = 1 << 18 };
-    const size_t width = strip->image.width, n = width * strip->image.height;
-    const uint64_t at = output->begin + strip->first_row[strip->world.rank] * width * sizeof(uint32_t);
-    for (size_t i = 0; i < n; i += PIECE) {
+    const size_t width = strip->image.width, n = width * strip->image.height, size = size_of(output);
+    const uint64_t at = output->begin + strip->first_row[strip->world.rank] * width * size;
+    uint8_t *mask = output->mask ? malloc(PIECE) : NULL;
+    slc_status status = output->mask && mask == NULL
+                            ? slc_fail(error, SLC_ERR_MEMORY, "%s: no memory for a piece of it", path)
+                            : SLC_OK;
+    for (size_t i = 0; i < n && status == SLC_OK; i += PIECE) {
         const size_t end = n - i < PIECE ? n : i + PIECE;
         for (size_t k = i; k < end; k++) {
-            strip->labels[k] = strip->map[strip->labels[k]];
-        }
-        for (size_t done = i * sizeof(uint32_t); done < end * sizeof(uint32_t);) {
-            const ssize_t got = pwrite(output->file, (const char *)strip->labels + done,
-                                       end * sizeof(uint32_t) - done, (off_t)(at + done));
-            if (got < 0 && errno != EINTR) {
-                return slc_fail(error, SLC_ERR_IO, "%s: cannot write: %s", path, strerror(errno));
+            const uint32_t label = strip->labels[k] != 0 ? strip->map[strip->labels[k]] : 0;
+            if (mask != NULL) {
+                mask[k - i] = label != 0 ? UINT8_MAX : 0;
+            } else {
+                strip->labels[k] = label;
             }
-            done += got > 0 ? (size_t)got : 0;
         }
+        status = put_bytes(output, mask != NULL ? (const void *)mask : strip->labels + i, (end - i) * size,
+                           at + i * size, path, error);
     }
-    return SLC_OK;
+    free(mask);
+    return status;
 }
 
 slc_status slc_mpi_output_write(slc_mpi_output *output, const slc_mpi_strip *strip,

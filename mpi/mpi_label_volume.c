@@ -19,7 +19,7 @@ typedef struct run {
     slc_label_volume_job *job; /* everybody's; process 0 fills it with results */
     slc_mpi_strip strip;
     slc_mpi_slab slab;
-    slc_mpi_output output;
+    slc_mpi_output output, mask;
     slc_column columns[SLC_VOLUME_COLUMNS];
     slc_schema schema;           /* of what is wanted */
     slc_volume_components whole; /* in process 0 */
@@ -98,26 +98,29 @@ static slc_status make_foreground(run *r, slc_volume *foreground, slc_error *err
 
 /* ---- a volume ---------------------------------------------------------------------------------- */
 
-/* Process 0 has the results, and makes room in the label file. */
+/* Process 0 makes room in a file of labels or of the mask, if there is one. */
+static bool make_room(const run *r, slc_io_writer *writer, slc_image_type type)
+{
+    slc_label_job *label = r->job->label;
+    const slc_image slice = {NULL, r->width, r->height, (ptrdiff_t)slc_image_row_bytes(type, r->width), type};
+    for (size_t z = 0; z < r->strip.height && writer != NULL; z++) {
+        if (slc_io_image_writer_add(writer, &slice, &label->error) != SLC_OK) {
+            return slc_label_volume_complain(r->job);
+        }
+    }
+    return true;
+}
+
+/* Process 0 has the results. */
 static bool take_results(run *r, uint64_t filtered)
 {
     slc_label_volume_job *job = r->job;
-    slc_volume *v = &job->stack.volume;
-    v->depth = r->strip.height;
+    job->stack.volume.depth = r->strip.height;
     slc_label_volume_tell_threshold(job);
     slc_label_volume_tell_missed(job, r->reach);
-    bool good = slc_label_volume_take(job, &r->whole, r->strip.n_labels, (uint32_t)filtered, r->seconds);
-    const slc_image slice = {.width = r->width,
-                             .height = r->height,
-                             .stride = (ptrdiff_t)(r->width * sizeof(uint32_t)),
-                             .type = SLC_IMAGE_U32};
-    for (size_t z = 0; z < v->depth && good && job->label->image_writer != NULL; z++) {
-        good = slc_io_image_writer_add(job->label->image_writer, &slice, &job->label->error) == SLC_OK;
-        if (!good) {
-            slc_cli_say("label", "%s", job->label->error.text);
-        }
-    }
-    return good;
+    return slc_label_volume_take(job, &r->whole, r->strip.n_labels, (uint32_t)filtered, r->seconds) &&
+           make_room(r, job->label->image_writer, SLC_IMAGE_U32) &&
+           make_room(r, job->label->mask_writer, SLC_IMAGE_U8);
 }
 
 static slc_status label_volume(run *r, slc_error *error)
@@ -161,9 +164,14 @@ static bool do_volume(run *r, uint32_t input)
     if (status == SLC_OK && !all_good(r, !first || take_results(r, filtered))) {
         return false;
     }
-    if (status == SLC_OK && job->label->options->output != NULL) {
-        status = slc_mpi_output_write(&r->output, &r->strip, job->label->image_writer,
-                                      job->label->options->output, &error);
+    const slc_label_options *options = job->label->options;
+    if (status == SLC_OK && options->write_mask != NULL) {
+        status = slc_mpi_output_write(&r->mask, &r->strip, job->label->mask_writer, options->write_mask,
+                                      &error);
+    }
+    if (status == SLC_OK && options->output != NULL) {
+        status = slc_mpi_output_write(&r->output, &r->strip, job->label->image_writer, options->output,
+                                      &error);
     }
     if (status != SLC_OK && error.text[0] != '\0') {
         slc_cli_say("label", "%s: %s", path, error.text);
@@ -177,7 +185,8 @@ static slc_status open_all(run *r)
 {
     slc_label_volume_job *job = r->job;
     r->schema = slc_volume_components_schema(job->config.features, r->columns);
-    r->output.file = -1;
+    r->output.file = r->mask.file = -1;
+    r->mask.mask = true;
     job->part = (uint32_t)slc_mpi_here().rank;
     job->n_parts = (uint32_t)slc_mpi_here().size;
     const slc_status status = slc_mpi_strip_open(&r->strip, &job->label->config, &r->error);
@@ -202,16 +211,21 @@ static int work(run *r)
     }
     bool good = status == SLC_OK && all_good(r, slc_label_volume_others(r->job)) &&
                 all_good(r, !first || slc_label_open_outputs(label));
-    if (good && label->image_writer != NULL) {
-        slc_io_image_writer_slices(label->image_writer);
-        slc_mpi_cleanup_of(slc_io_temporary(label->image_writer));
+    slc_io_writer *const writers[] = {label->image_writer, label->mask_writer};
+    for (int i = 0; i < 2 && good; i++) {
+        if (writers[i] != NULL) {
+            slc_io_image_writer_slices(writers[i]);
+            slc_mpi_cleanup_of(slc_io_temporary(writers[i]));
+        }
     }
     for (int i = 0; i < label->n_inputs && good; i++) {
         good = do_volume(r, (uint32_t)i);
     }
     if (status == SLC_OK) {
-        const slc_status closed = slc_mpi_agree(
-            &r->strip.world, slc_mpi_output_close(&r->output, label->options->output, &error), &error);
+        slc_status closed = slc_mpi_output_close(&r->output, label->options->output, &error);
+        const slc_status other = slc_mpi_output_close(&r->mask, label->options->write_mask,
+                                                      closed == SLC_OK ? &error : NULL);
+        closed = slc_mpi_agree(&r->strip.world, closed == SLC_OK ? other : closed, &error);
         if (closed != SLC_OK && good) {
             slc_cli_say("label", "%s", error.text);
         }

@@ -81,6 +81,30 @@ ranks "3" one.npy --hysteresis 1:2 --fill-holes
 ranks "2" bits.npy --hysteresis 1:9 --fill-holes
 ranks "3" slices --hysteresis 210:400 --inverse
 
+# The mask: with labels, alone, of a volume with fewer slices than processes; nothing is left of it where the run fails.
+masks() {
+    local n=$1
+    shift
+    run label --volume "$@" -q --write-mask w.npy
+    want 0
+    mpi "$n" label --volume "$@" -q --write-mask n.npy
+    want 0
+    cmp w.npy n.npy || fail "'$last': another mask"
+    rm n.npy
+    mpi "$n" label --volume "$@" -q --write-mask n.npy -o l.npy --stats n.csv
+    want 0
+    cmp w.npy n.npy || fail "'$last': another mask beside labels"
+    run label --volume "$@" -q -o w.npy
+    cmp w.npy l.npy || fail "'$last': other labels beside a mask"
+    rm n.npy l.npy n.csv
+}
+masks 3 noisy.npy --hysteresis 0.85:0.97 --fill-holes --min-area 3
+masks 2 grey.npy --threshold 40000 --largest 9 --connectivity 6
+masks 3 two.npy
+mpi 3 label --volume noise.npy --intensity short.npy -o l.npy --write-mask n.npy --stats n.csv
+want 1
+want_no_file n.npy l.npy n.csv ./*.tmp-*
+
 # Fractions below the threshold if none is asked for are told: of the whole, not of a slab.
 python3 -c "
 import numpy as np
@@ -102,7 +126,10 @@ mpi 3 label --volume noise.npy --largest 3 -o n.npy -q
 want 0
 cmp w.npy n.npy || fail "--largest without --stats"
 
-mpi 1 label --volume noise.npy --write-mask x.npy --json
+mpi 1 label --volume noise.npy --write-mask x.tif --json
+want 2
+grep -q -e "--write-mask is .npy over ranks, not 'x.tif'" err || fail "$(cat err)"
+mpi 1 label noise.npy --write-mask x.npy --json
 want 2
 grep -q -e '--write-mask cannot be had over ranks' err || fail "$(cat err)"
 mpi 2 label --volume noise.npy --intensity real.npy --stats x.csv
