@@ -75,7 +75,7 @@ typedef struct slc_mpi_slab {
     slc_mpi_strip *strip;     /* its labels and map are made */
     slc_volume_config config; /* of the whole; where the largest are kept, also with their volume */
     slc_volume_labeller *labeller;
-    bool greys_wanted;
+    bool greys_wanted, spread_wanted, floats; /* floats: the grey values of this volume */
     slc_column all_columns[SLC_VOLUME_COLUMNS], kept_columns[SLC_VOLUME_COLUMNS];
     slc_schema all, kept_schema;                   /* of slabs; of `kept` */
     slc_volume_components found, of_pieces;        /* as slabs have them */
@@ -120,6 +120,10 @@ slc_status slc_mpi_strip_otsu(slc_mpi_strip *strip, slc_error *error);
  * free. Collective. */
 slc_status slc_mpi_gather_all(const slc_mpi_world *world, const void *mine, uint64_t n, size_t bytes,
                               uint64_t *counts, void **all, slc_error *error);
+/* So many bytes go from process to process, of those with rows: each has them from the one before, and hands
+ * them on; then all have those of the last one. Collective, each between them. */
+void slc_mpi_take_on(const slc_mpi_strip *strip, void *bytes, size_t n);
+void slc_mpi_hand_on(const slc_mpi_strip *strip, void *bytes, size_t n);
 /* The most of all. Collective. */
 int slc_mpi_most(int number);
 /* Sums of numbers over all. Collective. */

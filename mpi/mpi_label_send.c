@@ -41,15 +41,22 @@ slc_status slc_mpi_strip_agree(slc_mpi_strip *strip, slc_error *error)
     return status;
 }
 
+/* The last one with rows. */
+static int last_of(const slc_mpi_strip *strip)
+{
+    const uint64_t *first = strip->first_row;
+    int end = 0;
+    while (end + 1 < strip->world.size && first[end + 2] > first[end + 1]) {
+        end++;
+    }
+    return end;
+}
+
 slc_status slc_mpi_send_border(const slc_mpi_strip *strip, const void *last, size_t bytes, bool round,
                                void **above, slc_error *error)
 {
-    const int rank = strip->world.rank, size = strip->world.size;
-    const uint64_t *first = strip->first_row;
-    int end = 0, to = MPI_PROC_NULL, from = MPI_PROC_NULL; /* end: the last one with rows */
-    while (end + 1 < size && first[end + 2] > first[end + 1]) {
-        end++;
-    }
+    const int rank = strip->world.rank, end = last_of(strip);
+    int to = MPI_PROC_NULL, from = MPI_PROC_NULL;
     if (rank <= end) {
         to = rank < end ? rank + 1 : round ? 0 : MPI_PROC_NULL;
         from = rank > 0 ? rank - 1 : round ? end : MPI_PROC_NULL;
@@ -68,6 +75,28 @@ slc_status slc_mpi_send_border(const slc_mpi_strip *strip, const void *last, siz
                            MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     }
     return status;
+}
+
+void slc_mpi_take_on(const slc_mpi_strip *strip, void *bytes, size_t n)
+{
+    const int rank = strip->world.rank;
+    for (size_t i = 0; i < n && rank > 0 && rank <= last_of(strip); i += PIECE) {
+        (void)MPI_Recv((char *)bytes + i, (int)(n - i < PIECE ? n - i : PIECE), MPI_BYTE, rank - 1, 2,
+                       MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+}
+
+void slc_mpi_hand_on(const slc_mpi_strip *strip, void *bytes, size_t n)
+{
+    const int rank = strip->world.rank, end = last_of(strip);
+    for (size_t i = 0; i < n && rank < end; i += PIECE) {
+        (void)MPI_Send((char *)bytes + i, (int)(n - i < PIECE ? n - i : PIECE), MPI_BYTE, rank + 1, 2,
+                       MPI_COMM_WORLD);
+    }
+    for (size_t i = 0; i < n; i += PIECE) {
+        (void)MPI_Bcast((char *)bytes + i, (int)(n - i < PIECE ? n - i : PIECE), MPI_BYTE, end,
+                        MPI_COMM_WORLD);
+    }
 }
 
 /* ---- all to all -------------------------------------------------------------------------------- */

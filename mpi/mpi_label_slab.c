@@ -28,6 +28,7 @@ slc_status slc_mpi_slab_open(slc_mpi_slab *slab, slc_mpi_strip *strip, const slc
     slc_status status = slc_volume_open(&own, &slab->labeller, error);
     status = status == SLC_OK ? slc_volume_config_needs(&slab->config, &needed, error) : status;
     slab->greys_wanted = (needed & ~(uint32_t)SLC_VOLUME_ALL) != 0;
+    slab->spread_wanted = (needed & SLC_VOLUME_SPREAD) != 0;
     if (status == SLC_OK && slab->counts == NULL) {
         status = slc_fail(error, SLC_ERR_MEMORY, "no memory to begin with");
     }
@@ -71,15 +72,23 @@ static slc_status label(slc_mpi_slab *slab, const slc_volume *v, slc_error *erro
     return status;
 }
 
+static slc_volume labels_of(const slc_mpi_slab *slab, const slc_volume *v)
+{
+    const uint32_t *labels = slab->strip->labels;
+    const ptrdiff_t row = (ptrdiff_t)(v->width * sizeof *labels);
+    return (slc_volume){labels,       v->width, v->height, v->depth, row, row * (ptrdiff_t)v->height,
+                        SLC_IMAGE_U32};
+}
+
 /* Sums of the grey values of the slab's components. */
 static slc_status find_greys(slc_mpi_slab *slab, const slc_volume *v, const slc_volume *grey,
                              slc_error *error)
 {
     const slc_mpi_strip *strip = slab->strip;
-    const ptrdiff_t row = (ptrdiff_t)(v->width * sizeof *strip->labels);
-    const slc_volume labels = {strip->labels, v->width, v->height, v->depth, row, row * (ptrdiff_t)v->height,
-                               SLC_IMAGE_U32};
+    const slc_volume labels = labels_of(slab, v);
     free(slab->greys);
+    free(slab->greys_of_pieces);
+    slab->greys_of_pieces = NULL;
     slab->greys = malloc(((size_t)slab->n_found + 1) * sizeof *slab->greys);
     return slab->greys == NULL ? slc_fail(error, SLC_ERR_MEMORY, "no memory for the components")
            : v->depth == 0     ? SLC_OK
@@ -220,30 +229,6 @@ static slc_status share_rows(slc_mpi_slab *slab, const joining *j, slc_error *er
     return status;
 }
 
-/* Of grey values the same. */
-static slc_status share_greys(slc_mpi_slab *slab, const joining *j, slc_error *error)
-{
-    const slc_mpi_world *world = &slab->strip->world;
-    uint64_t n = 0;
-    void *all = NULL;
-    slc_volume_grey_part *mine = malloc((size_t)(j->n_pieces + 1) * sizeof *mine);
-    free(slab->greys_of_pieces);
-    slab->greys_of_pieces = NULL;
-    slc_status status = mine != NULL ? SLC_OK
-                                     : slc_fail(error, SLC_ERR_MEMORY, "no memory for what crosses borders");
-    status = slc_mpi_agree(world, status, error);
-    for (uint64_t i = 0; status == SLC_OK && mine != NULL && i < j->n_pieces; i++) {
-        if (j->pieces[i].strip == (uint32_t)world->rank) {
-            mine[n++] = slab->greys[j->pieces[i].label - 1];
-        }
-    }
-    status = status == SLC_OK ? slc_mpi_gather_all(world, mine, n, sizeof *mine, slab->counts, &all, error)
-                              : status;
-    free(mine);
-    slab->greys_of_pieces = all;
-    return status;
-}
-
 static slc_volume_join_slab here_of(const slc_mpi_slab *slab, const slc_volume *v, const joining *j)
 {
     const slc_mpi_strip *strip = slab->strip;
@@ -259,7 +244,54 @@ static slc_volume_join_slab here_of(const slc_mpi_slab *slab, const slc_volume *
                                   .found = (slc_volume_components *)&slab->found,
                                   .of_pieces = (slc_volume_components *)&slab->of_pieces,
                                   .grey_found = slab->greys,
-                                  .grey_of_pieces = slab->greys_of_pieces};
+                                  .grey_of_pieces = slab->greys_of_pieces,
+                                  .grey_floats = slab->floats};
+}
+
+/* Of grey values the same. */
+static slc_status share_greys(slc_mpi_slab *slab, const joining *j, slc_error *error)
+{
+    const slc_mpi_world *world = &slab->strip->world;
+    uint64_t n = 0;
+    void *all = NULL;
+    slc_volume_grey_part *mine = malloc((size_t)(j->n_pieces + 1) * sizeof *mine);
+    slc_status status = mine != NULL ? SLC_OK
+                                     : slc_fail(error, SLC_ERR_MEMORY, "no memory for what crosses borders");
+    status = slc_mpi_agree(world, status, error);
+    for (uint64_t i = 0; status == SLC_OK && mine != NULL && i < j->n_pieces; i++) {
+        if (j->pieces[i].strip == (uint32_t)world->rank) {
+            mine[n++] = slab->greys[j->pieces[i].label - 1];
+        }
+    }
+    status = status == SLC_OK ? slc_mpi_gather_all(world, mine, n, sizeof *mine, slab->counts, &all, error)
+                              : status;
+    free(mine);
+    slab->greys_of_pieces = all;
+    return status;
+}
+
+/* Of floats they go from process to process, so that they are added in the order of voxels. */
+static slc_status carry_greys(slc_mpi_slab *slab, const slc_volume *v, const slc_volume *grey,
+                              const joining *j, slc_error *error)
+{
+    const slc_mpi_strip *strip = slab->strip;
+    const slc_volume labels = labels_of(slab, v);
+    const slc_volume_join_slab here = here_of(slab, v, j);
+    const size_t bytes = (size_t)j->n_pieces * sizeof *slab->greys_of_pieces;
+    slab->greys_of_pieces = calloc((size_t)j->n_pieces + 1, sizeof *slab->greys_of_pieces);
+    slc_status status = slab->greys_of_pieces != NULL
+                            ? SLC_OK
+                            : slc_fail(error, SLC_ERR_MEMORY, "no memory for what crosses borders");
+    status = slc_mpi_agree(&strip->world, status, error);
+    for (int spread = 0; spread < (slab->spread_wanted ? 2 : 1) && status == SLC_OK; spread++) {
+        slc_mpi_take_on(strip, slab->greys_of_pieces, bytes);
+        if (v->depth > 0) {
+            status = slc_volume_grey_carry(&here, &labels, grey, spread > 0, slab->greys_of_pieces, error);
+        }
+        slc_mpi_hand_on(strip, slab->greys_of_pieces, bytes); /* also what has failed */
+        status = slc_mpi_agree(&strip->world, status, error);
+    }
+    return status;
 }
 
 /* Numbers what begins in this slab, from 1. */
@@ -330,11 +362,14 @@ slc_status slc_mpi_slab_label(slc_mpi_slab *slab, const slc_volume *volume, cons
     joining j = {.joins = NULL};
     slc_status status = slc_mpi_agree(world, label(slab, volume, error), error);
     if (status == SLC_OK && slab->greys_wanted) {
+        slab->floats = slc_mpi_most(volume->depth > 0 && grey->type == SLC_IMAGE_F32) != 0;
         status = slc_mpi_agree(world, find_greys(slab, volume, grey, error), error);
     }
     status = status == SLC_OK ? find_pieces(slab, volume, &j, error) : status;
     status = status == SLC_OK ? share_rows(slab, &j, error) : status;
-    status = status == SLC_OK && slab->greys_wanted ? share_greys(slab, &j, error) : status;
+    if (status == SLC_OK && slab->greys_wanted) {
+        status = slab->floats ? carry_greys(slab, volume, grey, &j, error) : share_greys(slab, &j, error);
+    }
     if (status == SLC_OK) {
         const slc_volume_join_slab here = here_of(slab, volume, &j);
         status = slc_mpi_agree(world, number(slab, &j, &here, error), error);

@@ -38,28 +38,49 @@ static bool all_good(const run *r, bool good)
 
 /* ---- what is foreground -------------------------------------------------------------------------- */
 
-/* What every process read: the volume's shape, also for those without a slice. */
+/* What every process read of the volume, or of one beside it: sides of a slice and type, also for those
+ * without a slice. */
+static slc_status agree_on_slices(const run *r, const slc_volume *v, const char *beside, uint64_t shape[3],
+                                  slc_error *error)
+{
+    shape[0] = v->width;
+    shape[1] = v->height;
+    shape[2] = (uint64_t)v->type;
+    (void)MPI_Bcast(shape, 3, MPI_UINT64_T, 0, MPI_COMM_WORLD); /* process 0 has a slice if anyone has */
+    const slc_image_type type = (slc_image_type)shape[2];
+    const bool same = v->depth == 0 || (v->width == shape[0] && v->height == shape[1] && v->type == type);
+    const slc_status status =
+        same ? SLC_OK
+             : slc_fail(error, SLC_ERR_FORMAT,
+                        "%s%sslices of %zux%zu of %s, and the first is %llux%llu of %s: no volume",
+                        beside != NULL ? beside : "", beside != NULL ? ": " : "", v->width, v->height,
+                        slc_image_type_name(v->type), (unsigned long long)shape[0],
+                        (unsigned long long)shape[1], slc_image_type_name(type));
+    return slc_mpi_agree(&r->strip.world, status, error);
+}
+
+/* Of the volume, and of those beside it. */
 static slc_status agree_on_shape(run *r, slc_error *error)
 {
-    slc_volume *v = &r->job->stack.volume;
-    uint64_t shape[3] = {v->width, v->height, (uint64_t)v->type};
-    (void)MPI_Bcast(shape, 3, MPI_UINT64_T, 0, MPI_COMM_WORLD); /* process 0 has a slice if anyone has */
-    const bool same = v->depth == 0 ||
-                      (v->width == shape[0] && v->height == shape[1] && (uint64_t)v->type == shape[2]);
+    const slc_label_volume_job *job = r->job;
+    const slc_label_options *options = job->label->options;
+    const slc_volume *v = &job->stack.volume;
+    uint64_t shape[3], other[3];
+    slc_status status = agree_on_slices(r, v, NULL, shape, error);
+    if (status == SLC_OK && options->intensity != NULL) {
+        status = agree_on_slices(r, &job->grey.volume, options->intensity, other, error);
+    }
+    if (status == SLC_OK && options->mask != NULL) {
+        status = agree_on_slices(r, &job->within.volume, options->mask, other, error);
+    }
+    if (status != SLC_OK) {
+        return status;
+    }
     r->width = (size_t)shape[0];
     r->height = (size_t)shape[1];
-    slc_mpi_strip *strip = &r->strip;
-    strip->image = (slc_image){v->voxels, r->width * r->height, v->depth, v->slice_stride,
-                               (slc_image_type)shape[2]};
-    const slc_status status = same ? SLC_OK
-                                   : slc_fail(
-                                         error, SLC_ERR_FORMAT,
-                                         "%s: slices of %zux%zu of %s, and the first is %llux%llu: no volume",
-                                         r->job->label->inputs[r->job->input - 1], v->width, v->height,
-                                         slc_image_type_name(v->type), (unsigned long long)shape[0],
-                                         (unsigned long long)shape[1]);
-    return slc_mpi_agree(&strip->world, status, error) == SLC_OK ? slc_mpi_strip_agree(strip, error)
-                                                                 : SLC_ERR_FORMAT;
+    r->strip.image = (slc_image){v->voxels, r->width * r->height, v->depth, v->slice_stride,
+                                 (slc_image_type)shape[2]};
+    return slc_mpi_strip_agree(&r->strip, error);
 }
 
 /* The foreground's threshold, of all slabs where it is Otsu's. */

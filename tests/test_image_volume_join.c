@@ -11,6 +11,7 @@
 #include <sluice/image_label.h>
 #include <sluice/image_volume.h>
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -20,6 +21,8 @@ typedef struct run {
     slc_volume_config config, plain; /* of the whole; of a slab by itself */
     size_t width, height, depth;
     uint8_t voxels[ROOM], grey[ROOM];
+    float real[ROOM]; /* in place of `grey`, with `floats` */
+    bool floats;
     uint32_t labels[ROOM], wanted[ROOM];
     uint64_t first_slice[SLABS + 1], n_joins[SLABS];
     uint32_t n_found[SLABS], *map[SLABS], *numbers;
@@ -48,6 +51,18 @@ static slc_volume_components collection(const slc_schema *schema, uint64_t rows)
     return made;
 }
 
+static slc_volume grey_from(size_t first, size_t depth)
+{
+    const size_t plane = r.width * r.height, size = r.floats ? sizeof *r.real : 1;
+    return (slc_volume){r.floats ? (const void *)(r.real + first * plane) : r.grey + first * plane,
+                        r.width,
+                        r.height,
+                        depth,
+                        (ptrdiff_t)(r.width * size),
+                        (ptrdiff_t)(plane * size),
+                        r.floats ? SLC_IMAGE_F32 : SLC_IMAGE_U8};
+}
+
 static uint32_t label(const slc_volume_config *config, size_t first, size_t depth, uint32_t *labels,
                       slc_volume_components *components, uint32_t *filtered)
 {
@@ -59,8 +74,7 @@ static uint32_t label(const slc_volume_config *config, size_t first, size_t dept
                                (ptrdiff_t)r.width,       (ptrdiff_t)plane, SLC_IMAGE_U8};
     slc_volume_labels out = {labels + first * plane, row, row * (ptrdiff_t)r.height, components, 0};
     assert_int_equal(slc_volume_open(config, &labeller, &error), SLC_OK);
-    slc_volume grey = volume;
-    grey.voxels = r.grey + first * plane;
+    const slc_volume grey = grey_from(first, depth);
     assert_int_equal(slc_volume_run_grey(labeller, &volume, &grey, &out, &error), SLC_OK);
     *filtered = slc_volume_filtered(labeller);
     slc_volume_close(labeller);
@@ -93,7 +107,12 @@ static void choose(uint64_t *seed)
     for (size_t i = 0; i < r.width * r.height * r.depth; i++) {
         r.voxels[i] = random_below(seed, 100) < percent ? (uint8_t)(1 + random_below(seed, 2)) : 0;
         r.grey[i] = (uint8_t)random_below(seed, 100);
+        r.real[i] = ldexpf((float)random_below(seed, 1U << 20) - 0x1p18F, (int)random_below(seed, 60) - 30);
+        if (random_below(seed, 400) == 0) {
+            r.real[i] = random_below(seed, 2) == 0 ? NAN : -INFINITY;
+        }
     }
+    r.floats = random_below(seed, 2) == 0;
     for (uint32_t s = 1; s < SLABS; s++) { /* of one slice and more, the last ones perhaps of none */
         const uint64_t next = r.first_slice[s - 1] + 1 + random_below(seed, 4);
         r.first_slice[s] = next < r.depth ? next : r.depth;
@@ -148,16 +167,39 @@ static void join(void)
                      SLC_OK);
 }
 
+static slc_volume labels_from(size_t first, size_t depth)
+{
+    const ptrdiff_t width = 4 * (ptrdiff_t)r.width, slice = width * (ptrdiff_t)r.height;
+    return (slc_volume){
+        r.labels + first * r.width * r.height, r.width, r.height, depth, width, slice, SLC_IMAGE_U32};
+}
+
+/* Floats go from slab to slab, and once more for their spread. */
+static void carry_greys(slc_volume_grey_part *sums)
+{
+    slc_error error = {.text = ""};
+    for (uint32_t i = 0; i < 2 * SLABS; i++) {
+        const uint32_t s = i % SLABS;
+        const size_t first = (size_t)r.first_slice[s], depth = (size_t)r.first_slice[s + 1] - first;
+        const slc_volume_join_slab slab = {.n_slabs = SLABS,
+                                           .slab = s,
+                                           .first_slice = r.first_slice,
+                                           .n_found = r.n_found[s],
+                                           .pieces = r.pieces,
+                                           .n_pieces = r.n_pieces};
+        const slc_volume labels = labels_from(first, depth), grey = grey_from(first, depth);
+        if (depth > 0) {
+            assert_int_equal(slc_volume_grey_carry(&slab, &labels, &grey, i >= SLABS, sums, &error), SLC_OK);
+        }
+    }
+}
+
 /* Grey values of a slab's components, and a row for each piece. */
 static slc_volume_grey_part *greys_of(uint32_t s)
 {
     slc_error error = {.text = ""};
-    const size_t plane = r.width * r.height, first = (size_t)r.first_slice[s];
-    const size_t depth = (size_t)r.first_slice[s + 1] - first;
-    const ptrdiff_t width = (ptrdiff_t)r.width, slice = (ptrdiff_t)plane;
-    const slc_volume labels = {
-        r.labels + first * plane, r.width, r.height, depth, 4 * width, 4 * slice, SLC_IMAGE_U32};
-    const slc_volume grey = {r.grey + first * plane, r.width, r.height, depth, width, slice, SLC_IMAGE_U8};
+    const size_t first = (size_t)r.first_slice[s], depth = (size_t)r.first_slice[s + 1] - first;
+    const slc_volume labels = labels_from(first, depth), grey = grey_from(first, depth);
     slc_volume_grey_part *parts = take(r.n_found[s], sizeof *parts);
     if (depth > 0) {
         assert_int_equal(slc_volume_grey_parts(&labels, r.n_found[s], &grey, first, parts, &error), SLC_OK);
@@ -213,10 +255,32 @@ static void keep_largest(void)
     free(keeps);
 }
 
+/* From the slabs' own numbers to those of the whole. */
+static void add_before(void)
+{
+    uint32_t before = 0;
+    for (uint32_t s = 0; s < SLABS; s++) {
+        for (uint64_t i = 0; i < r.n_pieces; i++) {
+            r.numbers[i] += each[s].numbers[i] != 0 ? each[s].numbers[i] + before : 0;
+        }
+        for (uint32_t l = 1; l <= r.n_found[s]; l++) {
+            r.map[s][l] += r.map[s][l] != 0 ? before : 0;
+        }
+        before += each[s].n_labels;
+        assert_int_equal(each[s].kept.head.size, each[s].n_labels);
+        assert_int_equal(slc_columns_append(&some, &each[s].kept, 0, each[s].n_labels, &r.joined), SLC_OK);
+        slc_columns_clear(&some, &each[s].kept);
+        free(each[s].numbers);
+    }
+    for (uint64_t i = 0; i < r.n_pieces; i++) {
+        r.map[r.pieces[i].strip][r.pieces[i].label] = r.numbers[r.pieces[i].root];
+    }
+}
+
 static void number(void)
 {
     slc_error error = {.text = ""};
-    uint32_t before = 0, needed = 0;
+    uint32_t needed = 0;
     slc_volume_grey_part *greys[SLABS], *of_pieces = take(r.n_pieces, sizeof *of_pieces);
     r.numbers = take(r.n_pieces, sizeof *r.numbers);
     r.joined = collection(&some, r.width * r.height * r.depth);
@@ -232,13 +296,16 @@ static void number(void)
         assert_int_equal(slc_columns_append(&all, &r.found[p->strip], p->label - 1, 1, &rows), SLC_OK);
         of_pieces[i] = greys[p->strip][p->label - 1];
     }
+    if (r.floats) {
+        carry_greys(of_pieces);
+    }
     for (uint32_t s = 0; s < SLABS; s++) {
         slc_volume_components mine = collection(&all, r.n_pieces);
         uint32_t filtered = 0;
         assert_int_equal(slc_columns_append(&all, &rows, 0, (size_t)r.n_pieces, &mine), SLC_OK);
         each[s] = (numbered){.slab = {r.width, r.height, r.depth, SLABS, s, r.first_slice, r.n_found[s],
                                       r.pieces, r.n_pieces, &r.found[s], &mine, grey ? greys[s] : NULL,
-                                      grey ? of_pieces : NULL},
+                                      grey ? of_pieces : NULL, r.floats},
                              .numbers = take(r.n_pieces, sizeof(uint32_t)),
                              .kept = collection(&some, 1)};
         r.map[s] = take(r.n_found[s], sizeof *r.map[s]);
@@ -252,22 +319,9 @@ static void number(void)
     if (r.config.largest > 0) {
         keep_largest();
     }
+    add_before();
     for (uint32_t s = 0; s < SLABS; s++) {
-        for (uint64_t i = 0; i < r.n_pieces; i++) {
-            r.numbers[i] += each[s].numbers[i] != 0 ? each[s].numbers[i] + before : 0;
-        }
-        for (uint32_t l = 1; l <= r.n_found[s]; l++) {
-            r.map[s][l] += r.map[s][l] != 0 ? before : 0;
-        }
-        before += each[s].n_labels;
-        assert_int_equal(each[s].kept.head.size, each[s].n_labels);
-        assert_int_equal(slc_columns_append(&some, &each[s].kept, 0, each[s].n_labels, &r.joined), SLC_OK);
-        slc_columns_clear(&some, &each[s].kept);
-        free(each[s].numbers);
         free(greys[s]);
-    }
-    for (uint64_t i = 0; i < r.n_pieces; i++) {
-        r.map[r.pieces[i].strip][r.pieces[i].label] = r.numbers[r.pieces[i].root];
     }
     slc_columns_end_event(&r.joined);
     slc_columns_clear(&all, &rows);
@@ -350,6 +404,7 @@ static void test_masks(void **state)
         slc_image_mask_config rule;
         slc_error error;
         choose(&seed);
+        r.floats = false;
         const size_t n = r.width * r.height * r.depth, row = slc_image_row_bytes(SLC_IMAGE_BITS, r.width);
         slc_volume_config_default(&config);
         config.connectivity = r.config.connectivity;

@@ -279,8 +279,7 @@ typedef struct slc_volume_grey_part {
 } slc_volume_grey_part;
 
 /* Those of labels 1 to n_labels of a slab, into parts[0] to parts[n_labels - 1]. `labels` are of u32, `grey`
- * has their sides; slices count from first_slice. SLC_ERR_USAGE for others, SLC_ERR_UNSUPPORTED for grey
- * values that are floats, whose sums would not be those of one labelling. */
+ * has their sides; slices count from first_slice. SLC_ERR_USAGE for others, SLC_ERR_MEMORY. */
 SLC_API slc_status slc_volume_grey_parts(const slc_volume *labels, uint32_t n_labels, const slc_volume *grey,
                                          uint64_t first_slice, slc_volume_grey_part *parts, slc_error *error);
 
@@ -299,9 +298,20 @@ typedef struct slc_volume_join_slab {
     /* The slab's components as they were found, and a row for each piece as it was found in its slab: columns
      * of SLC_VOLUME_ALL, which are changed. */
     slc_volume_components *found, *of_pieces;
-    /* The same of their grey values; NULL where neither features nor the filter are of such. */
+    /* The same of their grey values; NULL where neither features nor the filter are of such. Of floats those
+     * of pieces are what slc_volume_grey_carry made. */
     const slc_volume_grey_part *grey_found, *grey_of_pieces;
+    bool grey_floats;
 } slc_volume_join_slab;
+
+/* Sums of floats hang on their order, which is that of the whole's voxels. So those of components that are in
+ * several slabs go from slab to slab: each adds its own voxels to `sums`, which has an entry for each piece,
+ * set by slab 0, and hands it on; what the last one with slices has is the whole's, in the entries of roots.
+ * Then once more with `spread`, from those, for SLC_VOLUME_SPREAD. Labels and grey values are as for
+ * slc_volume_grey_parts; of `slab` what pieces are, and no rows. SLC_ERR_USAGE, SLC_ERR_MEMORY. */
+SLC_API slc_status slc_volume_grey_carry(const slc_volume_join_slab *slab, const slc_volume *labels,
+                                         const slc_volume *grey, bool spread, slc_volume_grey_part *sums,
+                                         slc_error *error);
 
 /* As slc_image_join_number: adds up what pieces have, leaves out what the filters of `config` (not `largest`)
  * do, and numbers the components whose first voxel is in this slab from 1 on. Rows of those that are kept are

@@ -170,36 +170,89 @@ static void gather(const slc_volume_join_slab *s)
 
 _Static_assert(sizeof(slc_volume_grey_part) == sizeof(slc_volume_grey_sums), "the same bytes");
 
-slc_status slc_volume_grey_parts(const slc_volume *labels, uint32_t n_labels, const slc_volume *grey,
-                                 uint64_t first_slice, slc_volume_grey_part *parts, slc_error *error)
+static slc_status check_greys(const slc_volume *labels, const slc_volume *grey, slc_error *error)
 {
     slc_status status = slc_volume_check_layout("labels", labels, error);
     status = status == SLC_OK ? slc_volume_grey_check(labels, grey, error) : status;
-    if (status != SLC_OK || labels->type != SLC_IMAGE_U32) {
-        return status != SLC_OK ? status : slc_fail(error, SLC_ERR_USAGE, "labels: they are not of u32");
-    }
-    if (grey->type == SLC_IMAGE_F32) {
-        return slc_fail(error, SLC_ERR_UNSUPPORTED,
-                        "grey values: of floats, whose sums of slabs would not be those of one labelling");
-    }
-    slc_volume_grey_sums *sums = n_labels > 0
-                                     ? aligned_alloc(_Alignof(slc_volume_grey_sums), n_labels * sizeof *sums)
-                                     : NULL;
-    if (n_labels > 0 && sums == NULL) {
-        return slc_fail(error, SLC_ERR_MEMORY, "no memory for grey values of %u components", n_labels);
-    }
-    slc_volume_grey_begin(sums, n_labels);
-    for (size_t i = 0; i < labels->height * labels->depth && n_labels > 0; i++) {
+    return status != SLC_OK || labels->type == SLC_IMAGE_U32
+               ? status
+               : slc_fail(error, SLC_ERR_USAGE, "labels: they are not of u32");
+}
+
+/* All voxels of a slab in raster order. `becomes`: NULL, or numbers of sums that labels have, 0 for none, and
+ * `row` is then room for one of them. */
+static void add_all(const slc_volume *labels, const slc_volume *grey, uint64_t first_slice,
+                    const uint32_t *becomes, uint32_t *row, slc_volume_grey_take *adds,
+                    slc_volume_grey_sums *sums)
+{
+    for (size_t i = 0; i < labels->height * labels->depth; i++) {
         const size_t y = i % labels->height, z = i / labels->height;
         const slc_volume_grey_run run = {
             .row = slc_volume_row(grey, y, z), .type = grey->type, .y = y, .z = (size_t)first_slice + z};
-        slc_volume_grey_row(slc_volume_row(labels, y, z), labels->width, run, slc_volume_grey_add, sums);
+        const uint32_t *own = slc_volume_row(labels, y, z);
+        for (size_t x = 0; x < labels->width && becomes != NULL; x++) {
+            row[x] = becomes[own[x]];
+        }
+        slc_volume_grey_row(becomes != NULL ? row : own, labels->width, run, adds, sums);
     }
-    if (n_labels > 0) {
-        memcpy(parts, sums, n_labels * sizeof *sums);
+}
+
+slc_status slc_volume_grey_parts(const slc_volume *labels, uint32_t n_labels, const slc_volume *grey,
+                                 uint64_t first_slice, slc_volume_grey_part *parts, slc_error *error)
+{
+    const slc_status status = check_greys(labels, grey, error);
+    if (status != SLC_OK || n_labels == 0) {
+        return status;
     }
+    slc_volume_grey_sums *sums = aligned_alloc(_Alignof(slc_volume_grey_sums), n_labels * sizeof *sums);
+    if (sums == NULL) {
+        return slc_fail(error, SLC_ERR_MEMORY, "no memory for grey values of %u components", n_labels);
+    }
+    slc_volume_grey_begin(sums, n_labels);
+    add_all(labels, grey, first_slice, NULL, NULL, slc_volume_grey_add, sums);
+    if (grey->type == SLC_IMAGE_F32) {
+        add_all(labels, grey, first_slice, NULL, NULL, slc_volume_grey_spread, sums);
+    }
+    memcpy(parts, sums, n_labels * sizeof *sums);
     free(sums);
     return SLC_OK;
+}
+
+slc_status slc_volume_grey_carry(const slc_volume_join_slab *s, const slc_volume *labels,
+                                 const slc_volume *grey, bool spread, slc_volume_grey_part *parts,
+                                 slc_error *error)
+{
+    const slc_status status = check_greys(labels, grey, error);
+    const uint64_t n = s->n_pieces;
+    if (status != SLC_OK || n == 0) {
+        return status;
+    }
+    uint32_t *becomes = calloc((size_t)s->n_found + 1, sizeof *becomes);
+    uint32_t *row = malloc(labels->width * sizeof *row);
+    slc_volume_grey_sums *sums = n < UINT32_MAX
+                                     ? aligned_alloc(_Alignof(slc_volume_grey_sums), (size_t)n * sizeof *sums)
+                                     : NULL;
+    const bool room = becomes != NULL && row != NULL && sums != NULL;
+    if (room) {
+        for (uint64_t i = 0; i < n; i++) {
+            if (s->pieces[i].strip == s->slab) {
+                becomes[s->pieces[i].label] = (uint32_t)s->pieces[i].root + 1;
+            }
+        }
+        if (s->slab == 0 && !spread) {
+            slc_volume_grey_begin(sums, (size_t)n);
+        } else {
+            memcpy(sums, parts, (size_t)n * sizeof *sums);
+        }
+        add_all(labels, grey, s->first_slice[s->slab], becomes, row,
+                spread ? slc_volume_grey_spread : slc_volume_grey_add, sums);
+        memcpy(parts, sums, (size_t)n * sizeof *sums);
+    }
+    free(sums);
+    free(row);
+    free(becomes);
+    return room ? SLC_OK
+                : slc_fail(error, SLC_ERR_MEMORY, "no memory for grey values of %u components", s->n_found);
 }
 
 /* Of the slab's components, with the parts of those that begin in it. */
@@ -210,13 +263,15 @@ static void gather_greys(const slc_volume_join_slab *s, slc_volume_grey_sums *su
     }
     for (uint64_t i = 0; i < s->n_pieces; i++) {
         const slc_image_piece *root = &s->pieces[s->pieces[i].root];
-        if (root->strip == s->slab && s->pieces[i].root != i) {
-            slc_volume_grey_sums part;
-            memcpy(&part, &s->grey_of_pieces[i], sizeof part);
+        slc_volume_grey_sums part;
+        memcpy(&part, &s->grey_of_pieces[i], sizeof part);
+        if (root->strip == s->slab && s->grey_floats && s->pieces[i].root == i) {
+            sums[root->label - 1] = part; /* of the whole */
+        } else if (root->strip == s->slab && !s->grey_floats && s->pieces[i].root != i) {
             slc_volume_grey_merge(&sums[root->label - 1], &part);
         }
     }
-    slc_volume_grey_end(sums, s->n_found, SLC_IMAGE_U32);
+    slc_volume_grey_end(sums, s->n_found, s->grey_floats ? SLC_IMAGE_F32 : SLC_IMAGE_U32);
 }
 
 /* ---- numbers ----------------------------------------------------------------------------------- */

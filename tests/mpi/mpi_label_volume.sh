@@ -13,11 +13,18 @@ np.save('one.npy', np.ones((1, 5, 6), np.uint8))
 np.save('two.npy', (rng.random((2, 17, 29)) < 0.3).astype(np.uint8))
 grey = rng.integers(0, 60000, (13, 17, 29)).astype(np.uint16)
 np.save('grey.npy', grey)
-np.save('real.npy', grey.astype(np.float32))
+real = (grey * 0.731 + rng.random(grey.shape)).astype(np.float32); real[5, 3, 2] = np.nan
+np.save('real.npy', real)
+np.save('wild.npy', np.ldexp(real, rng.integers(-40, 40, real.shape)))
+np.save('real9.npy', real[:11, :9, :9])
+np.save('one9.npy', real[:1, :5, :6])
 np.save('short.npy', grey[:12])
 np.save('values.npy', (rng.integers(0, 3, (13, 17, 29)) * (rng.random((13, 17, 29)) < 0.7)).astype(np.uint64) << 40)
 np.save('within.npy', (rng.random((13, 17, 29)) < 0.8).astype(np.uint8))
 import os
+os.mkdir('turned')
+for z in range(13):
+    np.save('turned/%02d.npy' % z, grey[z].astype(np.uint8 if z < 7 else np.float32))
 os.mkdir('slices')
 for z in range(13):
     open('slices/%d.pgm' % z, 'wb').write(b'P5 29 17 255\n' + (grey[z] >> 8).astype(np.uint8).tobytes())
@@ -51,6 +58,12 @@ ranks "2" one.npy
 ranks "3" values.npy --equal --periodic x,y --connectivity 26 --intensity grey.npy --features area,box,first,second,grey,spread --largest 7
 ranks "3" grey.npy --threshold otsu --filter 'grey_std>=1000' --features area,grey,spread
 ranks "3" slices --threshold 180:230 --mask within.npy --connectivity 6 --features area,grey
+# Floats are summed in the order of the whole's voxels: components that are in all slabs, in one, joined by a later one, round a border.
+ranks "1 2 3" grey.npy --threshold 40000 --intensity wild.npy --features area,grey,spread
+ranks "3" comb.npy --inverse --connectivity 18 --intensity real9.npy --filter 'grey_std>0' --features grey
+ranks "2 3" real.npy --threshold 30000.5 --connectivity 6 --periodic x,z --features spread --filter 'grey_mean>=40000.25'
+ranks "3" values.npy --equal --intensity wild.npy --largest 20
+ranks "2" one.npy --intensity one9.npy
 ranks "2" grey.npy --local mean:5 --periodic y --pixel-size 2,3,5um
 # The last slice and the first one are neighbours, also of one process and where there is one slice or more processes than slices.
 ranks "1 2 3" noise.npy --periodic z --connectivity 18 --features area,box,first,second --border inside
@@ -132,9 +145,9 @@ grep -q -e "--write-mask is .npy over ranks, not 'x.tif'" err || fail "$(cat err
 mpi 1 label noise.npy --write-mask x.npy --json
 want 2
 grep -q -e '--write-mask cannot be had over ranks' err || fail "$(cat err)"
-mpi 2 label --volume noise.npy --intensity real.npy --stats x.csv
+mpi 2 label --volume noise.npy --intensity turned --stats x.csv
 want 1
-grep -q 'noise.npy: grey values: of floats' err || fail "$(cat err)"
+grep -q '^sluice-mpi label: noise.npy: turned: slices of 29x17 of f32, and the first is 29x17 of u8: no volume' err || fail "$(cat err)"
 mpi 3 label --volume noise.npy --intensity short.npy --stats x.csv
 want 1
 grep -q 'short.npy: 29x17x[0-9]* voxels, and noise.npy has 29x17x[0-9]*' err || fail "$(cat err)"
