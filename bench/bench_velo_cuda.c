@@ -14,6 +14,7 @@
 #include "cuda/cuda_stream.h"
 #include "velo/velo_chain_part.h"
 
+#include <sluice/velo_select.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -132,6 +133,36 @@ typedef struct setting {
     slc_velo_banks banks;
 } setting;
 
+/* Lines like those of examples/selection.json. */
+static const slc_velo_selection selection_lines = {
+    .n_lines = 3,
+    .lines = {{.prescale = 1,
+               .min_count = 6,
+               .n_cuts = 5,
+               .cuts = {{SLC_VELO_Q_HITS, 5, 100},
+                        {SLC_VELO_Q_CHI2_NDOF, 0, 3},
+                        {SLC_VELO_Q_ETA, 2, 5},
+                        {SLC_VELO_Q_IP_MM, 0.2f, 4},
+                        {SLC_VELO_Q_IP_CHI2, 50, 1e9f}}},
+              {.prescale = 1,
+               .min_count = 1,
+               .n_cuts = 7,
+               .cuts = {{SLC_VELO_Q_HITS, 5, 100},
+                        {SLC_VELO_Q_CHI2_NDOF, 0, 3},
+                        {SLC_VELO_Q_ETA, 2, 5},
+                        {SLC_VELO_Q_IP_CHI2, 50, 1e9f},
+                        {SLC_VELO_Q_PAIR_DOCA_MM, 0, 0.05f},
+                        {SLC_VELO_Q_PAIR_FLIGHT_RHO_MM, 2, 8},
+                        {SLC_VELO_Q_EVENT_HITS, 0, 9000}}},
+              {.prescale = 1,
+               .min_count = 1,
+               .n_cuts = 5,
+               .cuts = {{SLC_VELO_Q_IP_MM, 0.2f, 4},
+                        {SLC_VELO_Q_IP_CHI2, 50, 1e9f},
+                        {SLC_VELO_Q_PAIR_DOCA_MM, 0, 0.05f},
+                        {SLC_VELO_Q_PAIR_FLIGHT_RHO_MM, 2, 8},
+                        {SLC_VELO_Q_PAIR_POINTING, 0.9999f, 1}}}}};
+
 static slc_status open_chain(const bench *b, const setting *s, uint32_t wanted, uint32_t device,
                              slc_velo_chain **chain)
 {
@@ -143,6 +174,7 @@ static slc_status open_chain(const bench *b, const setting *s, uint32_t wanted, 
     }
     config.banks = s->banks;
     config.wanted = wanted;
+    config.selection = (wanted & SLC_VELO_WANT_DECISIONS) != 0 ? &selection_lines : NULL;
     (void)snprintf(word, sizeof word, "cuda:%u", b->devices.device[device % b->devices.n]);
     config.exec.device = word;
     return slc_velo_chain_open(&config, b->config->geometry, chain, b->error);
@@ -179,15 +211,19 @@ static slc_status time_kernels(bench *b, const setting *s, uint32_t n, bool part
 {
     static const char *const names[SLC_VELO_CUDA_PARTS] = {"clusters",   "layers",      "first pass",
                                                            "picking up", "second pass", "joining, columns",
-                                                           "fit",        "vertices"};
+                                                           "fit",        "vertices",    "decisions"};
     static const struct {
         const char *name;
         size_t parts;
-    } until[] = {{"to clusters", 1}, {"to tracks", 6}, {"to fitted tracks", 7}, {"to vertices", 8}};
+    } until[] = {{"to clusters", 1},
+                 {"to tracks", 6},
+                 {"to fitted tracks", 7},
+                 {"to vertices", 8},
+                 {"to decisions", 9}};
     slc_velo_chain *chain = NULL;
     slc_velo_result result = {.first_event = 0};
     const slc_batch batch = part_of(b, 0, n);
-    slc_status status = open_chain(b, s, SLC_VELO_WANT_PRIMARIES, 0, &chain);
+    slc_status status = open_chain(b, s, SLC_VELO_WANT_PRIMARIES | SLC_VELO_WANT_DECISIONS, 0, &chain);
     status = status == SLC_OK ? run_batch(chain, &batch, &result, b->error) : status;
     if (status == SLC_OK && (s->banks != SLC_VELO_BANKS_RETINA || result.n_retina_events == n)) {
         slc_bench_contestant c = {.self = chain, .run = run_again, .n_series = SLC_VELO_CUDA_PARTS};
@@ -314,6 +350,9 @@ static slc_status locked_streams(bench *b, uint32_t piece)
     for (uint32_t n = 1; n <= STREAMS && status == SLC_OK; n *= 2) {
         status = time_streams(b, &settings[0], "vertices, of page-locked packets", SLC_VELO_WANT_PRIMARIES, n,
                               piece, false);
+        status = status == SLC_OK ? time_streams(b, &settings[0], "decisions, of page-locked packets",
+                                                 SLC_VELO_WANT_DECISIONS, n, piece, false)
+                                  : status;
     }
     cuda->unpin(b->base.bytes);
     return status;
@@ -326,6 +365,7 @@ static slc_status all_streams(bench *b, uint32_t batch)
         uint32_t wanted;
     } ways[] = {{"vertices", SLC_VELO_WANT_PRIMARIES},
                 {"vertices, states at the beam line", SLC_VELO_WANT_PRIMARIES | SLC_VELO_WANT_BEAM},
+                {"decisions", SLC_VELO_WANT_DECISIONS},
                 {"tracks", SLC_VELO_WANT_TRACKS},
                 {"all", SLC_VELO_WANT_ALL}};
     const uint32_t piece = batch < PIECE ? batch : PIECE, small = piece < 1000 ? piece : 1000;

@@ -19,6 +19,15 @@ int slc_velo_job_open_chain(slc_velo_job *job)
     if (usage != SLC_CLI_GO_ON) {
         return usage;
     }
+    if (!slc_velo_selecting_open(options->select, &job->selecting)) {
+        return SLC_CLI_FAILED;
+    }
+    if (job->selecting != NULL) {
+        job->selecting->wants_fired = options->output != NULL && options->wanted == NULL &&
+                                      slc_cli_results_have(&options->results, "fired");
+        job->selecting->by_chain = !job->selecting->wants_fired;
+        job->config.selection = job->selecting->by_chain ? &job->selecting->selection : NULL;
+    }
     if (slc_simd_choose(NULL, &job->config.exec.target, &job->error) != SLC_OK) {
         return slc_cli_wrong(&slc_cmd_velo, "%s", job->error.text);
     }
@@ -58,7 +67,7 @@ int slc_velo_job_open_chain(slc_velo_job *job)
 static bool open_outputs(slc_velo_job *job, const char *command_line)
 {
     const slc_velo_options *options = job->options;
-    if (!slc_velo_selecting_open(options->select, options->write_accepted, &job->selecting) ||
+    if (!slc_velo_selecting_create(job->selecting, options->write_accepted) ||
         !slc_cli_can_create("velo", options->table) || !slc_cli_can_create("velo", options->report) ||
         !slc_cli_can_create("velo", options->residuals) || !slc_velo_residuals_open(job) ||
         !slc_cli_can_create("velo", options->monitor) || !slc_velo_monitor_begin(job)) {
@@ -73,8 +82,6 @@ static bool open_outputs(slc_velo_job *job, const char *command_line)
     if (job->selecting != NULL) {
         slc_flow_totals totals;
         job->selecting->with_bank = options->decision_bank;
-        job->selecting->wants_fired = options->output != NULL &&
-                                      slc_cli_results_have(&options->results, "fired");
         slc_flow_totals_of(job->flow, &totals);
         job->selecting->first_event = totals.first_event;
     }

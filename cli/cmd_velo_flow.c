@@ -29,7 +29,7 @@ static size_t put_found(const slc_velo_job *job, const slc_flow_velo_result *res
         uint32_t bit;
         slc_io_group group;
     } all[] = {
-        {SLC_VELO_WANT_ALL, {"events", &slc_lhcb_events_schema, &result->events, SLC_IO_ROWS_ONE}},
+        {UINT32_MAX, {"events", &slc_lhcb_events_schema, &result->events, SLC_IO_ROWS_ONE}},
         {SLC_VELO_WANT_HITS, {"hits", &slc_velo_hits_schema, &result->found.hits, SLC_IO_ROWS_ANY}},
         {SLC_VELO_WANT_TRACKS, {"tracks", &slc_velo_tracks_schema, &result->found.tracks, SLC_IO_ROWS_ANY}},
         {SLC_VELO_WANT_TRACKS,
@@ -46,6 +46,12 @@ static size_t put_found(const slc_velo_job *job, const slc_flow_velo_result *res
         }
     }
     return n;
+}
+
+/* What is not wanted has no tracks to be told which had part. */
+static bool has_fired(const slc_velo_job *job)
+{
+    return job->selecting != NULL && job->options->wanted == NULL;
 }
 
 static bool append_all(slc_velo_job *job, const slc_flow_velo_result *result)
@@ -65,6 +71,8 @@ static bool append_all(slc_velo_job *job, const slc_flow_velo_result *result)
     if (selecting != NULL) {
         groups[n++] = (slc_io_group){"decisions", &slc_velo_decisions_schema, &selecting->decisions,
                                      SLC_IO_ROWS_ONE};
+    }
+    if (has_fired(job)) {
         groups[n++] = (slc_io_group){"fired", &slc_velo_fired_schema, &selecting->fired, SLC_IO_ROWS_ANY};
     }
     if (truth) {
@@ -101,9 +109,10 @@ static bool put_names(slc_velo_job *job)
         }
         status = slc_io_results_names(job->results, "decisions", "lines", selection->n_lines, lines,
                                       &job->error);
-        status = status == SLC_OK ? slc_io_results_names(job->results, "fired", "lines", selection->n_lines,
-                                                         lines, &job->error)
-                                  : status;
+        status = status == SLC_OK && has_fired(job)
+                     ? slc_io_results_names(job->results, "fired", "lines", selection->n_lines, lines,
+                                            &job->error)
+                     : status;
     }
     return told(job, status);
 }

@@ -71,7 +71,7 @@ const slc_cli_option slc_velo_options_table[SLC_VELO_OPTIONS] = {
     {"impacts", 0, FLAG(O, impacts), NULL,
      "impact parameters of tracks in --output (group impacts), as with --select"},
     {"wanted", 0, TEXT(O, wanted), "LIST",
-     "make these alone: hits, tracks, states_beam, states_end, primaries"},
+     "make these alone: hits, tracks, states_beam, states_end, primaries; with --select decisions"},
     {"hit-sigma", 0, NUMBER(O, settings.fit.hit_sigma_mm, 1e-6, 1e3), "X",
      "resolution of hits of unknown size, mm"},
     {"noise-constant", 0, NUMBER(O, settings.fit.noise_constant, 0, 1e3), "X",
@@ -198,7 +198,7 @@ static int check_wanted(const slc_velo_options *options, slc_velo_config *config
     } others[] = {
         {"truth", options->truth},
         {"report", options->report != NULL},
-        {"select", options->select != NULL},
+        {"decision-bank", options->decision_bank},
         {"monitor", options->monitor != NULL},
         {"residuals", options->residuals != NULL},
         {"impacts", config->impacts},
@@ -214,9 +214,12 @@ static int check_wanted(const slc_velo_options *options, slc_velo_config *config
             return slc_cli_wrong(&slc_cmd_velo, "--%s needs what --wanted may leave out", others[i].name);
         }
     }
-    return slc_velo_wanted_read(options->wanted, &config->wanted, &error) == SLC_OK
+    if (slc_velo_wanted_read(options->wanted, &config->wanted, &error) != SLC_OK) {
+        return slc_cli_wrong(&slc_cmd_velo, "--%s", error.text);
+    }
+    return (config->wanted & SLC_VELO_WANT_DECISIONS) == 0 || options->select != NULL
                ? SLC_CLI_GO_ON
-               : slc_cli_wrong(&slc_cmd_velo, "--%s", error.text);
+               : slc_cli_wrong(&slc_cmd_velo, "--wanted decisions needs --select");
 }
 
 /* What was asked for by name, over the settings that there are otherwise. */
@@ -262,7 +265,8 @@ int slc_velo_options_config(slc_velo_options *options, slc_velo_config *config)
     config->strict = options->strict;
     config->exec.device = options->device;
     config->impacts = options->output != NULL && slc_cli_results_have(&options->results, "impacts") &&
-                      (options->impacts || options->select != NULL || options->results.columns != NULL);
+                      (options->impacts || (options->select != NULL && options->wanted == NULL) ||
+                       options->results.columns != NULL);
     const int wanted = check_wanted(options, config);
     return wanted == SLC_CLI_GO_ON ? check(options) : wanted;
 }

@@ -1,8 +1,8 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * --select and --write-accepted of `sluice velo`. Decisions are made where results come in the order of the
- * input, because prescales count events through; they take little beside the tracking that is done in
- * threads.
+ * --select and --write-accepted of `sluice velo`. The chain decides, where nobody asks which tracks had part;
+ * what is decided is taken where results come in the order of the input, because prescales count events
+ * through.
  */
 #include "cmd_velo_select.h"
 #include "cli_talk.h"
@@ -13,7 +13,7 @@
 
 /* ---- opening and closing ----------------------------------------------------------------------- */
 
-bool slc_velo_selecting_open(const char *file, const char *accepted, slc_velo_selecting **selecting)
+bool slc_velo_selecting_open(const char *file, slc_velo_selecting **selecting)
 {
     slc_error error = {SLC_OK, ""};
     *selecting = NULL;
@@ -26,14 +26,24 @@ bool slc_velo_selecting_open(const char *file, const char *accepted, slc_velo_se
         return false;
     }
     s->file = file;
-    if (slc_io_select_read(file, &s->selection, &error) != SLC_OK ||
-        (accepted != NULL && slc_io_select_create(accepted, &s->writer, &error) != SLC_OK)) {
+    if (slc_io_select_read(file, &s->selection, &error) != SLC_OK) {
         slc_cli_say("velo", "%s", error.text);
         slc_velo_selecting_clear(s);
         return false;
     }
     *selecting = s;
     return true;
+}
+
+bool slc_velo_selecting_create(slc_velo_selecting *selecting, const char *accepted)
+{
+    slc_error error = {SLC_OK, ""};
+    if (selecting == NULL || accepted == NULL ||
+        slc_io_select_create(accepted, &selecting->writer, &error) == SLC_OK) {
+        return true;
+    }
+    slc_cli_say("velo", "%s", error.text);
+    return false;
 }
 
 bool slc_velo_selecting_counts(const char *file)
@@ -109,9 +119,28 @@ static void count_event(slc_velo_selecting *s, uint64_t accepted, uint64_t limit
     s->events++;
 }
 
+/* Decisions of the chain, with prescales, which count events through. */
+static slc_status take_decisions(slc_velo_selecting *s, const slc_velo_decisions *from)
+{
+    const uint32_t n = from->head.n_events;
+    const slc_status status = slc_columns_reserve(&slc_velo_decisions_schema, &s->decisions, n, n);
+    slc_columns_reset(&s->decisions);
+    for (uint32_t e = 0; e < n && status == SLC_OK; e++) {
+        s->decisions.lines[e] = from->lines[e];
+        s->decisions.limited[e] = from->limited[e];
+        s->decisions.head.size++;
+        slc_columns_end_event(&s->decisions);
+    }
+    slc_velo_select_prescale(&s->selection, s->first_event + s->events, &s->decisions);
+    return status;
+}
+
 static slc_status decide(slc_velo_selecting *s, const slc_velo_result *result)
 {
     const slc_columns *tracks = &result->tracks.head;
+    if (s->by_chain) {
+        return take_decisions(s, &result->decisions);
+    }
     size_t most = 0;
     for (uint32_t e = 0; e < tracks->n_events; e++) {
         const size_t n = tracks->event_offset[e + 1] - tracks->event_offset[e];

@@ -19,6 +19,7 @@ typedef struct slc_velo_selecting {
     slc_velo_decisions decisions; /* of the last batch */
     slc_velo_fired fired;         /* the same, of tracks; without rows unless wants_fired is set */
     bool wants_fired;
+    bool by_chain;         /* the chain has decided, but for prescales */
     slc_io_writer *writer; /* NULL without --write-accepted */
     bool with_bank;        /* --decision-bank */
     uint64_t first_event;  /* events of the run before this part */
@@ -31,9 +32,10 @@ typedef struct slc_velo_selecting {
 
 /* Functions that return bool return true to go on; on false the reason has been told. */
 
-/* Reads the selection and opens the file of accepted events, where `accepted` is not NULL. *selecting is NULL
- * where `file` is, or on failure. */
-bool slc_velo_selecting_open(const char *file, const char *accepted, slc_velo_selecting **selecting);
+/* Reads the selection. *selecting is NULL where `file` is, or on failure. */
+bool slc_velo_selecting_open(const char *file, slc_velo_selecting **selecting);
+/* Opens the file of accepted events, where there is to be one (and a selection). */
+bool slc_velo_selecting_create(slc_velo_selecting *selecting, const char *accepted);
 /* Does it have a line with a prescale, which goes by the numbers of events? */
 bool slc_velo_selecting_counts(const char *file);
 /* Decides about a result and writes what was accepted. Results come in the order of the input; `batch` is

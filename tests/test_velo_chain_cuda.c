@@ -9,6 +9,7 @@
 #include "support/random.h"
 #include "support/velo_banks.h"
 #include "support/velo_same.h"
+#include "support/velo_select_random.h"
 #include "support/velo_track_cases.h"
 #include "velo/velo_chain_part.h"
 #include "velo/velo_geometry.h"
@@ -24,6 +25,8 @@ enum { MOST_HITS = 80000, MOST_EVENTS = 8 };
 static track_run run;
 static slc_velo_geometry geometry;
 static slc_velo_result on_cpu, on_gpu;
+static slc_velo_selection selection; /* of the chains at hand */
+static uint64_t turns, accepted, refused;
 static uint8_t bytes[2 * SUPPORT_VELO_EVENT];
 static bool small;
 
@@ -64,13 +67,32 @@ static void expect_same_results(void)
     expect_same_velo(&on_cpu, &on_gpu);
 }
 
+static void expect_decisions(const slc_velo_config *config)
+{
+    assert_int_equal(on_cpu.decisions.head.n_events, on_cpu.hits.head.n_events);
+    if (config->wanted == 0 || config->wanted == SLC_VELO_WANT_ALL) {
+        expect_velo_decisions(&selection, &on_cpu);
+    }
+    for (uint32_t e = 0; e < on_cpu.decisions.head.size; e++) {
+        accepted += on_cpu.decisions.lines[e] != 0;
+        refused += on_cpu.decisions.lines[e] == 0;
+    }
+}
+
 typedef struct two_chains {
     slc_velo_chain *cpu, *gpu;
+    const slc_velo_config *config;
 } two_chains;
 
 static void open_both(slc_velo_config *config, two_chains *chains)
 {
     slc_error error;
+    random_selection(&turns, &selection); /* another one each time; the chain's beam line, or its own */
+    selection.has_beam = turns % 2 == 0;
+    selection.beam_x_mm = selection.has_beam ? 0.2f : config->fit.beam_x_mm;
+    selection.beam_y_mm = selection.has_beam ? 0 : config->fit.beam_y_mm;
+    config->selection = &selection;
+    chains->config = config;
     config->exec.device = NULL;
     ASSERT_OK(slc_velo_chain_open(config, &geometry, &chains->cpu, &error));
     config->exec.device = "cuda";
@@ -105,6 +127,7 @@ static void expect_same_of_batch(const two_chains *chains, const slc_batch *batc
             expect_same_results();
         }
     }
+    expect_decisions(chains->config);
     turn++;
 }
 
@@ -143,6 +166,7 @@ static void expect_same_of_hits(const two_chains *chains)
             expect_same_results();
         }
     }
+    expect_decisions(chains->config);
     turn++;
 }
 
@@ -275,38 +299,6 @@ static void limits(void **state)
 /* ---- vertices --------------------------------------------------------------------------------------------
  */
 
-/* Tracks of so many vertices, some of which are close to others, with errors. */
-static void event_of_vertices(uint64_t *seed, uint32_t vertices, uint32_t tracks)
-{
-    static float x[SLC_VELO_MODULES][256], y[SLC_VELO_MODULES][256];
-    uint32_t n[SLC_VELO_MODULES] = {0};
-    float z0 = 0;
-    for (uint32_t v = 0; v < vertices; v++) {
-        z0 = random_below(seed, 4) == 0 ? z0 + slc_random_between(seed, 0.2f, 3)
-                                        : slc_random_between(seed, -250, 250);
-        const float x0 = slc_random_between(seed, -0.1f, 0.1f), y0 = slc_random_between(seed, -0.1f, 0.1f);
-        for (uint32_t t = 0; t < tracks; t++) {
-            const float tx = slc_random_between(seed, -0.25f, 0.25f),
-                        ty = slc_random_between(seed, -0.25f, 0.25f);
-            const bool backward = random_below(seed, 4) == 0;
-            for (uint32_t m = 0; m < SLC_VELO_MODULES; m++) {
-                const float z = slc_velo_design_module_z_mm[m], dz = z - z0;
-                const float xm = x0 + tx * dz, ym = y0 + ty * dz, r2 = xm * xm + ym * ym;
-                if ((dz < 0) == backward && (xm > 0) == (m % 2 != 0) && r2 > 26 && r2 < 1600 && n[m] < 180) {
-                    x[m][n[m]] = xm + slc_random_between(seed, -0.015f, 0.015f);
-                    y[m][n[m]++] = ym + slc_random_between(seed, -0.015f, 0.015f);
-                }
-            }
-        }
-    }
-    for (uint32_t m = 0; m < SLC_VELO_MODULES; m++) {
-        for (uint32_t i = 0; i < n[m]; i++) {
-            track_run_add(&run, m, x[m][i], y[m][i], slc_velo_design_module_z_mm[m]);
-        }
-    }
-    track_run_end_event(&run);
-}
-
 static slc_velo_config vertex_config(uint64_t *seed, size_t round)
 {
     slc_velo_config config = config_of(false);
@@ -338,10 +330,10 @@ static void vertices(void **state)
         open_both(&own, &chains);
         track_run_begin(&run);
         const uint32_t tracks = 4 + random_below(&seed, 40);
-        event_of_vertices(&seed, 1 + random_below(&seed, 8), tracks);
-        event_of_vertices(&seed, small ? 20 : 90, 5);
+        track_run_vertices(&run, &seed, 1 + random_below(&seed, 8), tracks);
+        track_run_vertices(&run, &seed, small ? 20 : 90, 5);
         track_run_end_event(&run); /* nothing */
-        event_of_vertices(&seed, 2, 5);
+        track_run_vertices(&run, &seed, 2, 5);
         expect_same_of_hits(&chains);
         primaries += on_gpu.primaries.head.size;
         for (uint32_t e = 0; e < 4; e++) {
@@ -359,18 +351,18 @@ static void wanted_collections(void **state)
 {
     (void)state;
     uint64_t seed = 167;
-    for (uint32_t wanted = 1; wanted <= SLC_VELO_WANT_ALL; wanted += small ? 5 : 1) {
+    for (uint32_t wanted = 1; wanted < 2 * SLC_VELO_WANT_DECISIONS; wanted += small ? 5 : 1) {
         slc_velo_config config = config_of(false);
         two_chains chains;
         config.wanted = wanted;
         open_both(&config, &chains);
         track_run_begin(&run);
-        event_of_vertices(&seed, 3, 10);
+        track_run_vertices(&run, &seed, 3, 10);
         layers_of(385, &seed); /* the processor's */
-        event_of_vertices(&seed, 2, 12);
+        track_run_vertices(&run, &seed, 2, 12);
         expect_same_of_hits(&chains);
         assert_int_equal(on_gpu.n_left_events, 1);
-        assert_true(on_gpu.n_tracks > 0 && on_gpu.hits.head.size > 0);
+        assert_true(on_gpu.n_tracks > 0 && on_gpu.hits.head.size > 0); /* the caller's */
         assert_int_equal(on_gpu.tracks.head.size > 0, (wanted & SLC_VELO_WANT_TRACKS) != 0);
         assert_int_equal(on_gpu.beam.head.size > 0, (wanted & SLC_VELO_WANT_BEAM) != 0);
         assert_int_equal(on_gpu.end.head.size > 0, (wanted & SLC_VELO_WANT_END) != 0);
@@ -485,7 +477,7 @@ static void wanted_of_banks(void **state)
     uint64_t seed = 168;
     slc_batch batch = {0};
     slc_error error;
-    for (uint32_t wanted = 2; wanted <= SLC_VELO_WANT_ALL; wanted += small ? 7 : 2) {
+    for (uint32_t wanted = 2; wanted < 2 * SLC_VELO_WANT_DECISIONS; wanted += small ? 7 : 2) {
         slc_velo_config config = config_of(wanted % 4 == 0);
         two_chains chains;
         double seconds[SLC_VELO_CUDA_PARTS];
@@ -562,10 +554,12 @@ static void refuses_what_it_does_not_take(void **state)
     (void)state;
     slc_error error;
     slc_velo_chain *chain = NULL;
-    for (int i = 0; i < 6; i++) {
+    for (int i = 0; i < 8; i++) {
         slc_velo_config config = config_of(false);
         config.exec.device = i == 3 ? "cuda:99" : "cuda";
-        config.wanted = i == 4 ? 32 : i == 5 ? SLC_VELO_WANT_BEAM : 0;
+        config.wanted = i == 4 ? 64 : i == 5 ? SLC_VELO_WANT_BEAM : i == 6 ? SLC_VELO_WANT_DECISIONS : 0;
+        selection.n_lines = SLC_VELO_MAX_LINES + 1;
+        config.selection = i == 7 ? &selection : NULL;
         config.impacts = i == 5;
         config.track.strategy = i == 0 ? SLC_VELO_TRACK_FULL : config.track.strategy;
         config.track.algorithm = i == 1 ? SLC_VELO_TRACK_TRIPLET : config.track.algorithm;
@@ -596,5 +590,8 @@ int main(void)
         cmocka_unit_test(clusters_of_fpgas),
         cmocka_unit_test(refuses_what_it_does_not_take),
     };
-    return cmocka_run_group_tests(tests, set_up, tear_down);
+    const int failed = cmocka_run_group_tests(tests, set_up, tear_down);
+    print_message("of all events %llu accepted, %llu not\n", (unsigned long long)accepted,
+                  (unsigned long long)refused);
+    return failed != 0 || accepted == 0 || refused == 0;
 }

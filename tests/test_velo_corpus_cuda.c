@@ -9,25 +9,54 @@
 #include <sluice/cuda.h>
 #include <sluice/io.h>
 #include <sluice/velo_chain.h>
+#include <sluice/velo_select.h>
 
 #include <dirent.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
-enum { CHAINS = 2 };
+enum { CHAINS = 3 };
 static slc_velo_chain *cpu[CHAINS], *gpu[CHAINS];
 static slc_velo_result on_cpu, on_gpu;
 static slc_batch all; /* events of all files: the emulator's launches take longest */
 static uint64_t events, left, packets;
 
+/* What flew, of tracks and of pairs. */
+static const slc_velo_selection selection = {
+    .n_lines = 4,
+    .lines = {
+        {.min_count = 6,
+         .prescale = 1,
+         .n_cuts = 3,
+         .cuts = {{SLC_VELO_Q_IP_MM, 0.2f, 4}, {SLC_VELO_Q_IP_CHI2, 50, 1e9f}, {SLC_VELO_Q_HITS, 5, 99}}},
+        {.min_count = 1,
+         .prescale = 1,
+         .n_cuts = 5,
+         .cuts = {{SLC_VELO_Q_ETA, 2, 5},
+                  {SLC_VELO_Q_IP_CHI2, 16, 1e9f},
+                  {SLC_VELO_Q_CHI2_NDOF, 0, 3},
+                  {SLC_VELO_Q_PAIR_DOCA_MM, 0, 0.05f},
+                  {SLC_VELO_Q_PAIR_FLIGHT_RHO_MM, 2, 8}}},
+        {.min_count = 3,
+         .prescale = 1,
+         .n_cuts = 4,
+         .cuts = {{SLC_VELO_Q_PHI, 0, 2},
+                  {SLC_VELO_Q_BEAM_DOCA_MM, 0.1f, 5},
+                  {SLC_VELO_Q_PAIR_POINTING, 0.9999f, 1},
+                  {SLC_VELO_Q_PAIR_OPENING_RAD, 0.01f, 0.3f}}},
+        {.prescale = 1, .n_cuts = 1, .cuts = {{SLC_VELO_Q_EVENT_HITS, 1500, 1e9f}}}}};
+
 static void open_chains(void)
 {
-    static const uint32_t wanted[CHAINS] = {0, SLC_VELO_WANT_TRACKS | SLC_VELO_WANT_PRIMARIES};
+    static const uint32_t wanted[CHAINS] = {0, SLC_VELO_WANT_TRACKS | SLC_VELO_WANT_PRIMARIES,
+                                            SLC_VELO_WANT_DECISIONS};
     slc_error error;
     for (int k = 0; k < CHAINS; k++) {
         slc_velo_config config;
         slc_velo_config_default(&config);
         config.wanted = wanted[k];
+        config.selection = k > 0 ? &selection : NULL;
         ASSERT_OK(slc_velo_chain_open(&config, NULL, &cpu[k], &error));
         config.exec.device = "cuda";
         ASSERT_OK(slc_velo_chain_open(&config, NULL, &gpu[k], &error));
@@ -99,6 +128,14 @@ static size_t take_folder(const char *name, slc_batch *batch)
     return n;
 }
 
+static void close_chains(void)
+{
+    for (int k = 0; k < CHAINS; k++) {
+        slc_velo_chain_close(cpu[k]);
+        slc_velo_chain_close(gpu[k]);
+    }
+}
+
 static void every_event(void **state)
 {
     (void)state;
@@ -109,14 +146,41 @@ static void every_event(void **state)
     assert_true(all.n_events > 10 && packets > 5 && left > 0);
     print_message("%zu files, %llu events, %llu of them left to the processor\n", n,
                   (unsigned long long)events, (unsigned long long)left);
-    for (int k = 0; k < CHAINS; k++) {
-        slc_velo_chain_close(cpu[k]);
-        slc_velo_chain_close(gpu[k]);
-    }
-    slc_velo_result_clear(&on_cpu);
-    slc_velo_result_clear(&on_gpu);
+    close_chains();
     slc_batch_clear(&batch);
-    slc_batch_clear(&all);
+}
+
+/* LHCb's ten, as super-pixels and as clusters of the read-out. */
+static void reference_events(void **state)
+{
+    (void)state;
+    static const char *const names[] = {"upgrade_mc_minbias_scifi_v5.mdf",
+                                        "upgrade_mc_minbias_scifi_v5_pf10_retinacluster.mep"};
+    const char *folder = getenv("SLUICE_TEST_DATA");
+    slc_batch batch = {0};
+    uint64_t lines = 0, some = 0;
+    slc_batch_reset(&all);
+    open_chains();
+    for (size_t i = 0; i < 2; i++) {
+        char path[1024];
+        (void)snprintf(path, sizeof path, "%s/lhcb/%s", folder != NULL ? folder : ".", names[i]);
+        take_file(path, &batch);
+    }
+    if (all.n_events == 0) {
+        close_chains();
+        print_message("the reference events are not here\n");
+        skip();
+    }
+    expect_same_of_batch(&all, 0, CHAINS);
+    for (uint32_t e = 0; e < all.n_events; e++) {
+        lines += on_gpu.decisions.lines[e] != 0;
+        some |= on_gpu.decisions.lines[e];
+    }
+    assert_int_equal(all.n_events, 20);
+    assert_int_equal(on_gpu.n_left_events, 0);
+    assert_true(some == 15 && lines < all.n_events);
+    close_chains();
+    slc_batch_clear(&batch);
 }
 
 int main(void)
@@ -132,6 +196,10 @@ int main(void)
         return 77;
     }
     (void)closedir(corpus);
-    const struct CMUnitTest tests[] = {cmocka_unit_test(every_event)};
-    return cmocka_run_group_tests(tests, NULL, NULL);
+    const struct CMUnitTest tests[] = {cmocka_unit_test(every_event), cmocka_unit_test(reference_events)};
+    const int failed = cmocka_run_group_tests(tests, NULL, NULL);
+    slc_velo_result_clear(&on_cpu);
+    slc_velo_result_clear(&on_gpu);
+    slc_batch_clear(&all);
+    return failed;
 }

@@ -11,6 +11,7 @@
 #include "support/near.h"
 #include "support/random.h"
 #include "support/velo_select_events.h"
+#include "support/velo_select_random.h"
 #include "velo/velo_select_quantity.h"
 
 #include "oracle/velo_select_oracle.h"
@@ -136,37 +137,6 @@ static slc_status run(const slc_velo_selection *selection, uint64_t first_event)
 {
     return slc_velo_select_run(selection, &hits, &tracks, &states, &primaries, first_event, &scratch,
                                &decisions, &fired, NULL);
-}
-
-/* Ranges in which something lies, of every quantity. */
-static slc_velo_cut random_cut(uint64_t *seed, slc_velo_quantity q)
-{
-    static const float scale[SLC_VELO_QUANTITIES] = {1,  100, 4,  14,   5, 3, 1,   1, 1,
-                                                     20, 2,   60, 0.4f, 1, 8, 100, 6};
-    const float a = scale[q] * (float)random_unit(seed), b = scale[q] * (float)random_unit(seed);
-    switch (random_below(seed, 3)) {
-    case 0:
-        return (slc_velo_cut){q, a, INFINITY};
-    case 1:
-        return (slc_velo_cut){q, -INFINITY, b};
-    default:
-        return (slc_velo_cut){q, -a, a + b};
-    }
-}
-
-static void random_selection(uint64_t *seed, slc_velo_selection *selection)
-{
-    memset(selection, 0, sizeof *selection);
-    selection->n_lines = 1 + random_below(seed, 8);
-    for (uint32_t k = 0; k < selection->n_lines; k++) {
-        slc_velo_line *line = &selection->lines[k];
-        line->prescale = random_below(seed, 3) == 0 ? 1 + random_below(seed, 4) : 1;
-        line->min_count = random_below(seed, 5);
-        line->n_cuts = random_below(seed, 5);
-        for (uint32_t c = 0; c < line->n_cuts; c++) {
-            line->cuts[c] = random_cut(seed, (slc_velo_quantity)random_below(seed, SLC_VELO_QUANTITIES));
-        }
-    }
 }
 
 static void decisions_are_the_oracles(void **state)

@@ -140,9 +140,11 @@ enum {
     SLC_VELO_WANT_BEAM = 1 << 2,
     SLC_VELO_WANT_END = 1 << 3,
     SLC_VELO_WANT_PRIMARIES = 1 << 4,
-    SLC_VELO_WANT_ALL = (1 << 5) - 1
+    SLC_VELO_WANT_ALL = (1 << 5) - 1,
+    SLC_VELO_WANT_DECISIONS = 1 << 5 /* these are made with a selection in any case */
 };
 
+struct slc_velo_selection;
 typedef struct slc_velo_config {
     size_t size; /* set by slc_velo_config_default */
     slc_velo_track_config track;
@@ -169,12 +171,20 @@ typedef struct slc_velo_config {
      * rows, but for hits that the caller gave; the counts of the result tell how many rows there would have
      * been. A GPU does not copy them back. Impacts need the states at the beam line and the vertices. */
     uint32_t wanted;
+    /* Decides about every event (velo_select.h; copied, so that it need not stay): result.decisions, without
+     * prescales, which slc_velo_select_prescale applies where events have their numbers in the run; all else
+     * is as slc_velo_select_run decides, with the chain's beam line unless the selection has its own. Events
+     * that the global event cut left out are accepted by no line. A GPU decides itself, and sends 16 bytes an
+     * event. Which tracks had part (slc_velo_fired) slc_velo_select_run tells, if tracks are wanted. NULL: no
+     * decisions. */
+    const struct slc_velo_selection *selection;
 } slc_velo_config;
 SLC_API void slc_velo_config_default(slc_velo_config *config, size_t size);
 #define slc_velo_config_default(config) slc_velo_config_default(config, sizeof *(config))
 
 /* The collections of a list, as "tracks,primaries", for `wanted`, by the names that they have in files: hits,
- * tracks (and their hits), states_beam, states_end, primaries. SLC_ERR_USAGE for another name, or none. */
+ * tracks (and their hits), states_beam, states_end, primaries, decisions. SLC_ERR_USAGE for another name, or
+ * none. */
 SLC_API slc_status slc_velo_wanted_read(const char *list, uint32_t *wanted, slc_error *error);
 
 /* A named set of all settings of track, fit, vertex, gec and banks in place of those in *config; the other
@@ -220,6 +230,7 @@ typedef struct slc_velo_result {
     uint64_t n_masked;               /* pixels, and clusters of FPGAs, that config.mask has left out */
     uint64_t n_left_events;          /* with a GPU: events that it left to the processor */
     uint64_t n_hits, n_tracks;       /* that were found, wanted or not */
+    slc_velo_decisions decisions;    /* with config.selection; not in the checksum */
 } slc_velo_result;
 SLC_API void slc_velo_result_clear(slc_velo_result *result);
 /* What the events add to the checksum of a run (base.h) in which `before` events are before them: hits,

@@ -72,15 +72,6 @@ typedef struct slc_velo_selection {
     slc_velo_line lines[SLC_VELO_MAX_LINES];
 } slc_velo_selection;
 
-/* One row is one event: bit k of `lines` is set where line k accepted it, bit k of `limited` where it did not
- * and had pairs left that it may not look at (SLC_VELO_MAX_PAIRS). */
-typedef struct slc_velo_decisions {
-    slc_columns head;
-    uint64_t *lines;
-    uint64_t *limited;
-} slc_velo_decisions;
-SLC_API extern const slc_schema slc_velo_decisions_schema;
-
 /* One row is one track: bit k of `lines` is set where line k accepted the event and the track has part in it:
  * it passes the line's cuts on tracks and, if there are cuts on pairs, those with another one that does.
  * Lines of min_count 0 look at no track. */
@@ -110,6 +101,11 @@ SLC_API slc_status slc_velo_select_run(const slc_velo_selection *selection, cons
                                        const slc_velo_primaries *primaries, uint64_t first_event,
                                        slc_velo_select_scratch *scratch, slc_velo_decisions *decisions,
                                        slc_velo_fired *fired, slc_error *error);
+
+/* Decisions of a chain, which are made without prescales, with those: line k accepts and is cut short in none
+ * but every prescale-th event. `first_event` as above. */
+SLC_API void slc_velo_select_prescale(const slc_velo_selection *selection, uint64_t first_event,
+                                      slc_velo_decisions *decisions);
 
 /* ---- decisions that travel with their events ------------------------------------------------------ */
 

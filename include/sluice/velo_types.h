@@ -201,6 +201,15 @@ typedef struct slc_velo_impacts {
 } slc_velo_impacts;
 SLC_API extern const slc_schema slc_velo_impacts_schema;
 
+/* What a selection (velo_select.h) decides, a row an event: bit k of `lines` is set where line k accepted it,
+ * bit k of `limited` where it did not and had pairs left that it may not look at (SLC_VELO_MAX_PAIRS). */
+typedef struct slc_velo_decisions {
+    slc_columns head;
+    uint64_t *lines;
+    uint64_t *limited;
+} slc_velo_decisions;
+SLC_API extern const slc_schema slc_velo_decisions_schema;
+
 /* Flags of a simulated particle. */
 enum {
     SLC_VELO_IS_LONG = 1 << 0,  /* reconstructible in VELO and SciFi */

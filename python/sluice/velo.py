@@ -163,10 +163,10 @@ def open(
     ``Reader.totals["selection"]``. ``identity``: ``events``. ``impacts``: ``impacts``. ``monitor`` ("pixels": every pixel is counted, 164 MB)
     and ``residuals``: what :class:`Monitor` and :class:`Residuals` are made of, in ``Reader.totals``.
 
-    ``wanted``: the collections that are made, of "hits", "tracks" (with ``track_hits``), "beam", "end" and "primaries"; the others of a
-    batch have no rows, and are not in the checksum, which is that of a run with the same ones. A GPU sends nothing else back. Hits and
+    ``wanted``: the collections that are made, of "hits", "tracks" (with ``track_hits``), "beam", "end", "primaries" and, with ``select``,
+    "decisions" (which are made with any list, while ``fired`` is not); the others of a batch have no rows, and are not in the checksum, which is that of a run with the same ones. A GPU sends nothing else back. Hits and
     tracks are counted in ``Reader.totals`` all the same; ``primaries`` are None there if they are not wanted. Not with what may need the
-    others: ``truth``, ``select``, ``impacts``, ``monitor``, ``residuals`` and ``beam="auto"``.
+    others: ``truth``, ``impacts``, ``monitor``, ``residuals`` and ``beam="auto"``.
 
     At the end of each input a ``DamageWarning`` tells what was damaged or lost, with counts and the first place; others tell of a beam
     line that is not where it was said to be, of events that a cut left out or whose banks are others, unless ``on_fault`` is
@@ -177,8 +177,8 @@ def open(
     where = _where(beam)
     if monitor not in (True, False, "pixels"):
         raise UsageError(f"monitor is to be True, False or 'pixels', not {monitor!r}")
-    if wanted is not None and (truth or select is not None or impacts or monitor or residuals or isinstance(where, str) and where == "auto"):
-        raise UsageError("wanted leaves out what truth, select, impacts, monitor, residuals and beam='auto' may need")
+    if wanted is not None and (truth or impacts or monitor or residuals or isinstance(where, str) and where == "auto"):
+        raise UsageError("wanted leaves out what truth, impacts, monitor, residuals and beam='auto' may need")
     counted = bool(monitor), monitor == "pixels", residuals, _list(wanted)
     all_chains = common(paths, batch, threads, on_fault, progress, device)
     with _File(config) as file, _Mask(mask) as masked, _File(select) as selection:

@@ -23,7 +23,7 @@ static const group velo_groups[] = {
     {"event_cuts", &slc_velo_event_cuts_schema, RESULT(found.cuts), .with = "a limit in config gec",
      .bit = VELO_HAS_GEC},
     {"decisions", &slc_velo_decisions_schema, USER(decisions), SELECT},
-    {"fired", &slc_velo_fired_schema, USER(fired), SELECT},
+    {"fired", &slc_velo_fired_schema, USER(fired), .with = "select=… and no wanted", .bit = VELO_HAS_FIRED},
     {"particles", &slc_velo_particles_schema, RESULT(truth.particles), TRUTH},
     {"particle_ids", &slc_velo_particle_ids_schema, RESULT(truth.ids), TRUTH},
     {"vertices", &slc_velo_vertices_schema, RESULT(truth.vertices), TRUTH},
@@ -215,6 +215,7 @@ static uint32_t has(const velo_setup *setup)
     const slc_velo_gec_config *gec = &setup->config.gec;
     return (setup->config.impacts ? VELO_HAS_IMPACTS : 0U) | (setup->flow.identity ? VELO_HAS_IDENTITY : 0U) |
            (setup->flow.truth ? VELO_HAS_TRUTH : 0U) | (setup->selection != NULL ? VELO_HAS_SELECT : 0U) |
+           (setup->selection != NULL && setup->config.wanted == 0 ? VELO_HAS_FIRED : 0U) |
            ((gec->max_velo | gec->max_ut | gec->max_scifi | gec->max_ut_scifi) != 0 ? VELO_HAS_GEC : 0U);
 }
 
@@ -250,6 +251,7 @@ static PyObject *open_it(core_state *state, PyObject *const *values, opening *o)
     if (!take_wanted(state, values[WANTED], &setup->config)) {
         return core_flow_drop(o);
     }
+    setup->config.selection = setup->config.wanted != 0 ? setup->selection : NULL;
     setup->config.strict = o->config.strict;
     setup->flow.config = &setup->config;
     setup->flow.identity = identity;

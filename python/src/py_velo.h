@@ -12,7 +12,8 @@ enum {
     VELO_HAS_IDENTITY = 2,
     VELO_HAS_TRUTH = 4,
     VELO_HAS_SELECT = 8,
-    VELO_HAS_GEC = 16
+    VELO_HAS_GEC = 16,
+    VELO_HAS_FIRED = 32 /* a selection, and all that it is about */
 };
 
 /* Sums over events, of the input at hand or of all. */

@@ -36,7 +36,23 @@ void velo_user_clear(void *memory)
 
 /* ---- a batch ----------------------------------------------------------------------------------------- */
 
-static slc_status decide(velo_setup *s, const slc_velo_result *found, velo_user *user, slc_error *error)
+/* What the chain decided, where not all is made that decisions are about. */
+static slc_status take_decisions(const velo_setup *s, const slc_velo_decisions *from, slc_velo_decisions *to)
+{
+    const uint32_t n = from->head.n_events;
+    const slc_status status = slc_columns_reserve(&slc_velo_decisions_schema, to, n, n);
+    slc_columns_reset(to);
+    for (uint32_t e = 0; e < n && status == SLC_OK; e++) {
+        to->lines[e] = from->lines[e];
+        to->limited[e] = from->limited[e];
+        to->head.size++;
+        slc_columns_end_event(to);
+    }
+    slc_velo_select_prescale(s->selection, s->sums.events, to);
+    return status;
+}
+
+static slc_status decide_here(velo_setup *s, const slc_velo_result *found, velo_user *user, slc_error *error)
 {
     const slc_columns *tracks = &found->tracks.head;
     size_t most = 0;
@@ -57,7 +73,15 @@ static slc_status decide(velo_setup *s, const slc_velo_result *found, velo_user 
                                      &found->primaries, s->sums.events, &s->scratch, &user->decisions,
                                      &user->fired, error);
     }
-    for (uint32_t e = 0; e < tracks->n_events && status == SLC_OK; e++) {
+    return status;
+}
+
+static slc_status decide(velo_setup *s, const slc_velo_result *found, velo_user *user, slc_error *error)
+{
+    const uint32_t n = found->hits.head.n_events;
+    const slc_status status = s->config.wanted != 0 ? take_decisions(s, &found->decisions, &user->decisions)
+                                                    : decide_here(s, found, user, error);
+    for (uint32_t e = 0; e < n && status == SLC_OK; e++) {
         if (found->n_gec_events > 0 && found->cuts.cut[e] != 0) { /* left out: for no line */
             user->decisions.lines[e] = user->decisions.limited[e] = 0;
         }

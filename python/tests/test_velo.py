@@ -484,6 +484,23 @@ def test_collections_that_are_wanted(run, wanted):
     assert totals["checksum"] != all_of_it["checksum"]
 
 
+def test_decisions_alone(run):
+    lines = {"lines": [{"name": "far", "tracks": {"ip_mm": {"min": 0.3}, "eta": [2, 5]}, "min_count": 3},
+                       {"name": "some", "prescale": 3},
+                       {"name": "pairs", "tracks": {"ip_chi2": {"min": 9}}, "pairs": {"pair_doca_mm": {"max": 0.01}}}]}  # fmt: skip
+    (made,), all_of_it = counted(run, select=lines)
+    for wanted in ("decisions", ["primaries", "decisions"], "tracks"):
+        (some,), totals = counted(run, select=lines, wanted=wanted)
+        assert some.decisions.checksum == made.decisions.checksum
+        assert totals["selection"] == all_of_it["selection"]
+        assert some.beam.n_rows == 0 and some.tracks.n_rows == (made.tracks.n_rows if wanted == "tracks" else 0)
+        with pytest.raises(AttributeError, match="no wanted"):
+            some.fired  # noqa: B018
+    assert made.fired.n_rows == made.tracks.n_rows
+    with pytest.raises(sluice.UsageError, match="decisions need a selection"):
+        sluice.velo.open(run, wanted=["decisions"])
+
+
 def test_what_may_be_left_out_is_needed(run):
     for options in ({"truth": True}, {"impacts": True}, {"beam": "auto"}, {"monitor": True}):
         with pytest.raises(sluice.UsageError, match="wanted leaves out"):

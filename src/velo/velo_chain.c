@@ -36,11 +36,14 @@ static slc_status check_config(const slc_velo_config *config, slc_error *error)
         return slc_fail(error, SLC_ERR_USAGE, "target %d does not run on this machine", (int)exec->target);
     }
     const uint32_t for_impacts = SLC_VELO_WANT_BEAM | SLC_VELO_WANT_PRIMARIES;
-    if ((config->wanted & ~(uint32_t)SLC_VELO_WANT_ALL) != 0) {
+    if ((config->wanted & ~(uint32_t)(SLC_VELO_WANT_ALL | SLC_VELO_WANT_DECISIONS)) != 0) {
         return slc_fail(error, SLC_ERR_USAGE, "wanted: there is no such collection (%#x)", config->wanted);
     }
     if (config->impacts && config->wanted != 0 && (config->wanted & for_impacts) != for_impacts) {
         return slc_fail(error, SLC_ERR_USAGE, "wanted: impacts need states at the beam line and vertices");
+    }
+    if ((config->wanted & SLC_VELO_WANT_DECISIONS) != 0 && config->selection == NULL) {
+        return slc_fail(error, SLC_ERR_USAGE, "wanted: decisions need a selection");
     }
     return slc_velo_settings_check(config, error);
 }
@@ -58,6 +61,7 @@ slc_status slc_velo_chain_set_beam(slc_velo_chain *chain, float x_mm, float y_mm
     const slc_status status = check_config(&config, error);
     if (status == SLC_OK) {
         chain->config = config;
+        slc_velo_decide_beam(chain);
     }
     return status;
 }
@@ -94,7 +98,8 @@ slc_status slc_velo_chain_open(const slc_velo_config *given, const slc_velo_geom
     } else {
         slc_velo_geometry_ideal(&opened->geometry);
     }
-    status = slc_velo_device_open(opened, config.exec.device, error);
+    status = slc_velo_decide_open(opened, config.selection, error);
+    status = status == SLC_OK ? slc_velo_device_open(opened, config.exec.device, error) : status;
     if (status != SLC_OK) {
         slc_velo_chain_close(opened);
         return status;
@@ -111,6 +116,7 @@ void slc_velo_chain_close(slc_velo_chain *chain)
         slc_velo_vertex_clear(&chain->vertex);
         slc_velo_gec_clear(&chain->gec);
         slc_velo_device_close(chain->device);
+        slc_velo_decide_close(chain);
         free(chain);
     }
 }
@@ -160,7 +166,9 @@ static slc_status reserve_tracks(slc_velo_chain *chain, size_t hits, size_t hits
         status = slc_columns_reserve(&slc_velo_primaries_schema, &result->primaries,
                                      (size_t)events * SLC_VELO_MAX_PRIMARIES, events);
     }
-    return status;
+    return status == SLC_OK
+               ? slc_velo_decide_reserve(chain, slc_velo_track_bound(hits_of_event), events, result)
+               : status;
 }
 
 static slc_status reserved(slc_status status, slc_error *error)
@@ -333,7 +341,7 @@ static void drop_unwanted(const slc_velo_chain *chain, bool banks, slc_velo_resu
     const struct {
         uint32_t bit;
         slc_columns *head;
-    } all[] = {{banks ? SLC_VELO_WANT_HITS : SLC_VELO_WANT_ALL, &result->hits.head},
+    } all[] = {{banks ? (uint32_t)SLC_VELO_WANT_HITS : UINT32_MAX, &result->hits.head},
                {SLC_VELO_WANT_TRACKS, &result->tracks.head},
                {SLC_VELO_WANT_TRACKS, &result->track_hits.head},
                {SLC_VELO_WANT_BEAM, &result->beam.head},
@@ -384,6 +392,7 @@ static slc_status track_and_fit(slc_velo_chain *chain, slc_velo_result *result, 
         status = slc_velo_impact_run(&result->beam, &result->primaries, chain->config.fit.beam_x_mm,
                                      chain->config.fit.beam_y_mm, &result->impacts);
     }
+    status = status == SLC_OK ? slc_velo_decide(chain, result) : status;
     (void)take_time(result, SLC_VELO_STAGE_VERTEX, time);
     if (status != SLC_OK) {
         return slc_fail(error, status, "VELO vertices: %s", slc_status_name(status));
@@ -488,6 +497,7 @@ static const struct result_part {
     {"event_counts", &slc_velo_event_counts_schema, offsetof(slc_velo_result, counts)},
     {"event_cuts", &slc_velo_event_cuts_schema, offsetof(slc_velo_result, cuts)},
     {"impacts", &slc_velo_impacts_schema, offsetof(slc_velo_result, impacts)},
+    {"decisions", &slc_velo_decisions_schema, offsetof(slc_velo_result, decisions)},
     {"hits", &slc_velo_hits_schema, offsetof(slc_velo_result, hits)},
     {"tracks", &slc_velo_tracks_schema, offsetof(slc_velo_result, tracks)},
     {"track_hits", &slc_velo_track_hits_schema, offsetof(slc_velo_result, track_hits)},
@@ -495,7 +505,7 @@ static const struct result_part {
     {"states_end", &slc_velo_states_schema, offsetof(slc_velo_result, end)},
     {"primaries", &slc_velo_primaries_schema, offsetof(slc_velo_result, primaries)},
 };
-enum { N_PARTS = sizeof parts / sizeof *parts, FIRST_SUMMED = 4 };
+enum { N_PARTS = sizeof parts / sizeof *parts, FIRST_SUMMED = 5 };
 
 void slc_velo_result_clear(slc_velo_result *result)
 {

@@ -73,6 +73,7 @@ void slc_velo_device_close(slc_velo_device *device)
         slc_columns_clear(&slc_velo_states_schema, &device->beam);
         slc_columns_clear(&slc_velo_states_schema, &device->end);
         slc_columns_clear(&slc_velo_primaries_schema, &device->primaries);
+        slc_columns_clear(&slc_velo_decisions_schema, &device->decisions);
         free(device);
     }
 }
@@ -200,8 +201,12 @@ slc_status slc_velo_device_reserve(slc_velo_chain *chain, uint32_t events, size_
 static slc_status run(slc_velo_chain *chain, bool words, slc_error *error)
 {
     slc_velo_device *d = chain->device;
-    const slc_velo_cuda_config config = {&chain->config.track, &chain->config.fit, &chain->config.vertex,
-                                         chain->config.wanted, d->few_events};
+    const slc_velo_cuda_config config = {.track = &chain->config.track,
+                                         .fit = &chain->config.fit,
+                                         .vertex = &chain->config.vertex,
+                                         .wanted = chain->config.wanted,
+                                         .selection = slc_velo_decide_lines(chain),
+                                         .few_events = d->few_events};
     return d->calls->run(d->engine, &config, &d->in, words, &d->out, error);
 }
 

@@ -160,13 +160,14 @@ slc_status slc_velo_device_vertices(slc_velo_chain *chain, slc_velo_result *resu
     if (to->head.event_capacity < n) {
         return SLC_ERR_CAPACITY;
     }
+    slc_status status = d->any_own && (wanted || chain->deciding != NULL)
+                            ? slc_velo_vertex_run(&chain->config.vertex, &d->beam, &chain->vertex,
+                                                  &d->primaries)
+                            : SLC_OK;
     if (!wanted) {
         slc_velo_no_rows(to, n);
-        return SLC_OK;
+        return status;
     }
-    slc_status status = d->any_own ? slc_velo_vertex_run(&chain->config.vertex, &d->beam, &chain->vertex,
-                                                         &d->primaries)
-                                   : SLC_OK;
     const uint32_t *const offset[] = {d->out.primary_offset, d->primaries.head.event_offset};
     stretch s = {.end = 0};
     slc_columns_reset(to);

@@ -9,6 +9,7 @@
 #include "velo/cuda/velo_chain_cuda.h"
 #include "velo/velo_cluster.h"
 #include "velo/velo_gec.h"
+#include "velo/velo_select_quantity.h"
 #include "velo/velo_track.h"
 #include "velo/velo_vertex.h"
 
@@ -37,6 +38,7 @@ typedef struct slc_velo_device {
     slc_velo_track_hits track_hits;
     slc_velo_states beam, end;
     slc_velo_primaries primaries;
+    slc_velo_decisions decisions;
 } slc_velo_device;
 
 struct slc_velo_chain {
@@ -47,8 +49,21 @@ struct slc_velo_chain {
     slc_velo_vertex_scratch vertex;
     slc_faults told; /* of the list of super-pixels: what clustering tells as well */
     slc_velo_gec_scratch gec;
-    slc_velo_device *device; /* NULL: all on this core */
+    slc_velo_device *device;            /* NULL: all on this core */
+    struct slc_velo_deciding *deciding; /* NULL: without a selection */
 };
+
+/* The stage behind the vertices, by the selection of the configuration (NULL: there is none):
+ * velo_chain_decide.c. _beam follows the chain's beam line. _open may be followed by _close, whatever came of
+ * it. */
+slc_status slc_velo_decide_open(slc_velo_chain *chain, const slc_velo_selection *selection, slc_error *error);
+void slc_velo_decide_close(slc_velo_chain *chain);
+void slc_velo_decide_beam(slc_velo_chain *chain);
+slc_status slc_velo_decide_reserve(slc_velo_chain *chain, size_t tracks_of_event, uint32_t events,
+                                   slc_velo_result *result);
+slc_status slc_velo_decide(slc_velo_chain *chain, slc_velo_result *result);
+/* What a device decides by; NULL: nothing. */
+const slc_velo_sorted_selection *slc_velo_decide_lines(const slc_velo_chain *chain);
 
 /* Opens the device that the configuration names, if it names one; SLC_ERR_USAGE for settings that it does not
  * take. Afterwards chain->device is set. */

@@ -217,11 +217,9 @@ static const struct preset {
 static const struct {
     const char *name;
     uint32_t bit;
-} collections[] = {{"hits", SLC_VELO_WANT_HITS},
-                   {"tracks", SLC_VELO_WANT_TRACKS},
-                   {"states_beam", SLC_VELO_WANT_BEAM},
-                   {"states_end", SLC_VELO_WANT_END},
-                   {"primaries", SLC_VELO_WANT_PRIMARIES}};
+} collections[] = {{"hits", SLC_VELO_WANT_HITS},           {"tracks", SLC_VELO_WANT_TRACKS},
+                   {"states_beam", SLC_VELO_WANT_BEAM},    {"states_end", SLC_VELO_WANT_END},
+                   {"primaries", SLC_VELO_WANT_PRIMARIES}, {"decisions", SLC_VELO_WANT_DECISIONS}};
 
 slc_status slc_velo_wanted_read(const char *list, uint32_t *wanted, slc_error *error)
 {
@@ -235,9 +233,10 @@ slc_status slc_velo_wanted_read(const char *list, uint32_t *wanted, slc_error *e
             i++;
         }
         if (i == sizeof collections / sizeof *collections) {
-            return slc_fail(error, SLC_ERR_USAGE,
-                            "wanted: '%.*s' is none of hits, tracks, states_beam, states_end, primaries",
-                            (int)(size < 64 ? size : 64), word);
+            return slc_fail(
+                error, SLC_ERR_USAGE,
+                "wanted: '%.*s' is none of hits, tracks, states_beam, states_end, primaries, decisions",
+                (int)(size < 64 ? size : 64), word);
         }
         bits |= collections[i].bit;
         more = word[size] == ',';

@@ -5,6 +5,7 @@
 #ifndef SLUICE_VELO_GEOMETRY_H
 #define SLUICE_VELO_GEOMETRY_H
 
+#include "velo/velo_core.h"
 #include <sluice/velo_types.h>
 
 /* Bytes of LHCb's velo_geometry.bin: u64 count before each table, little-endian floats. */
@@ -30,12 +31,6 @@ slc_status slc_velo_geometry_parse(const void *bytes, size_t size, slc_velo_geom
                                    slc_error *error);
 /* The inverse: writes SLC_VELO_GEOMETRY_BYTES bytes. */
 void slc_velo_geometry_store(const slc_velo_geometry *geometry, void *bytes);
-
-#ifdef __CUDACC__
-#define SLC_VELO_CORE static __host__ __device__ inline
-#else
-#define SLC_VELO_CORE static inline
-#endif
 
 /* Global position (mm) of a centroid: pixel (column, row) and fractions in [0, 1) towards the next one. */
 SLC_VELO_CORE void slc_velo_geometry_position(const slc_velo_geometry *geometry, uint32_t sensor,

@@ -9,6 +9,7 @@
 #include "velo/velo_select_quantity.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static const slc_column decisions_columns[] = {
     SOA_COLUMN(slc_velo_decisions, lines, "bits"),
@@ -21,7 +22,8 @@ static const slc_column fired_columns[] = {
 };
 SOA_SCHEMA(slc_velo_fired, slc_velo_fired_schema, "fired", fired_columns);
 
-enum { TRACK_QUANTITIES = SLC_VELO_Q_BEAM_DOCA_MM + 1 };
+enum { TRACK_QUANTITIES = SLC_VELO_TRACK_QUANTITIES };
+typedef slc_velo_sorted_line sorted_line;
 
 /* Quantities from the cheapest to the dearest: the order in which cuts are asked. */
 static const slc_velo_quantity by_cost[SLC_VELO_QUANTITIES] = {
@@ -52,13 +54,6 @@ typedef struct asked {
     uint32_t *known;  /* of a track: bit q is set where value[q] holds quantity q */
     uint32_t *passed; /* tracks that passed a line's cuts */
 } asked;
-
-/* A line with its cuts in the order of their cost. */
-typedef struct sorted_line {
-    slc_velo_cut cuts[SLC_VELO_MAX_CUTS];
-    uint32_t end[3]; /* behind the cuts on the event, on tracks, on pairs */
-    uint32_t min_count;
-} sorted_line;
 
 /* ---- room ------------------------------------------------------------------------------------- */
 
@@ -103,11 +98,6 @@ static void share_out(const slc_velo_select_scratch *scratch, asked *a)
 
 /* ---- one line --------------------------------------------------------------------------------- */
 
-static bool holds(const slc_velo_cut *cut, float value)
-{
-    return cut->low <= value && value <= cut->high; /* false for NaN */
-}
-
 static bool event_passes(const asked *a, const sorted_line *line)
 {
     for (uint32_t c = 0; c < line->end[0]; c++) {
@@ -115,7 +105,7 @@ static bool event_passes(const asked *a, const sorted_line *line)
         const size_t n = q == SLC_VELO_Q_EVENT_HITS     ? a->n_hits
                          : q == SLC_VELO_Q_EVENT_TRACKS ? a->event.n_tracks
                                                         : a->event.n_vertices;
-        if (!holds(&line->cuts[c], (float)n)) {
+        if (!slc_velo_cut_holds(&line->cuts[c], (float)n)) {
             return false;
         }
     }
@@ -131,7 +121,7 @@ static bool track_passes(const asked *a, const sorted_line *line, size_t track)
             a->value[q][track] = slc_velo_select_track(&a->event, q, track);
             a->known[track] |= bit;
         }
-        if (!holds(&line->cuts[c], a->value[q][track])) {
+        if (!slc_velo_cut_holds(&line->cuts[c], a->value[q][track])) {
             return false;
         }
     }
@@ -144,7 +134,7 @@ static bool pair_passes(const asked *a, const sorted_line *line, size_t first, s
     slc_velo_select_begin_pair(&a->event, first, second, &pair);
     for (uint32_t c = line->end[1]; c < line->end[2]; c++) {
         const slc_velo_cut *cut = &line->cuts[c];
-        if (!holds(cut, slc_velo_select_pair_of(&a->event, cut->quantity, &pair))) {
+        if (!slc_velo_cut_holds(cut, slc_velo_select_pair_of(&a->event, cut->quantity, &pair))) {
             return false;
         }
     }
@@ -244,6 +234,41 @@ static bool sort_line(const slc_velo_line *line, sorted_line *sorted)
     return true;
 }
 
+slc_status slc_velo_select_sort(const slc_velo_selection *selection, slc_velo_sorted_selection *sorted,
+                                slc_error *error)
+{
+    memset(sorted, 0, sizeof *sorted); /* compared with another one */
+    if (selection->n_lines > SLC_VELO_MAX_LINES) {
+        return slc_fail(error, SLC_ERR_USAGE, "selection: %u lines", selection->n_lines);
+    }
+    sorted->beam_x = (double)selection->beam_x_mm;
+    sorted->beam_y = (double)selection->beam_y_mm;
+    sorted->n_lines = selection->n_lines;
+    for (uint32_t k = 0; k < selection->n_lines; k++) {
+        sorted_line *line = &sorted->lines[k];
+        if (!sort_line(&selection->lines[k], line)) {
+            return slc_fail(error, SLC_ERR_USAGE, "selection: line %u cannot be", k);
+        }
+        for (uint32_t c = line->end[0]; c < line->end[1]; c++) {
+            sorted->asked |= UINT32_C(1) << line->cuts[c].quantity;
+        }
+    }
+    return SLC_OK;
+}
+
+void slc_velo_select_prescale(const slc_velo_selection *selection, uint64_t first_event,
+                              slc_velo_decisions *decisions)
+{
+    for (uint32_t k = 0; k < selection->n_lines; k++) {
+        const uint64_t prescale = selection->lines[k].prescale;
+        for (size_t e = 0; e < decisions->head.size && prescale > 1; e++) {
+            const uint64_t keep = ~((uint64_t)((first_event + e) % prescale != 0) << k);
+            decisions->lines[e] &= keep;
+            decisions->limited[e] &= keep;
+        }
+    }
+}
+
 /* ---- all of them ------------------------------------------------------------------------------ */
 
 /* Before anything is decided, so that a wrong call leaves no half of the decisions. */
@@ -337,16 +362,12 @@ slc_status slc_velo_select_run(const slc_velo_selection *selection, const slc_ve
     if (fired != NULL) {
         slc_columns_reset(fired);
     }
-    if (selection->n_lines > SLC_VELO_MAX_LINES) {
-        return slc_fail(error, SLC_ERR_USAGE, "selection: %u lines", selection->n_lines);
+    slc_velo_sorted_selection sorted;
+    slc_status status = slc_velo_select_sort(selection, &sorted, error);
+    if (status != SLC_OK) {
+        return status;
     }
-    sorted_line lines[SLC_VELO_MAX_LINES];
-    for (uint32_t k = 0; k < selection->n_lines; k++) {
-        if (!sort_line(&selection->lines[k], &lines[k])) {
-            return slc_fail(error, SLC_ERR_USAGE, "selection: line %u cannot be", k);
-        }
-    }
-    const slc_status status = check_call(hits, tracks, beam, primaries, scratch, decisions, fired);
+    status = check_call(hits, tracks, beam, primaries, scratch, decisions, fired);
     if (status != SLC_OK) {
         return slc_fail(error, status, "selection: %s",
                         status == SLC_ERR_USAGE ? "collections differ in their events" : "no room");
@@ -354,16 +375,16 @@ slc_status slc_velo_select_run(const slc_velo_selection *selection, const slc_ve
     asked a = {.event = {.tracks = tracks,
                          .states = beam,
                          .primaries = primaries,
-                         .beam_x = (double)selection->beam_x_mm,
-                         .beam_y = (double)selection->beam_y_mm}};
+                         .beam_x = sorted.beam_x,
+                         .beam_y = sorted.beam_y}};
     if (scratch->block != NULL) {
         share_out(scratch, &a);
     }
     for (uint32_t e = 0; e < tracks->head.n_events; e++) {
         look_at(&a, hits, e);
-        decide(&a, selection, lines, first_event + e, decisions);
+        decide(&a, selection, sorted.lines, first_event + e, decisions);
         if (fired != NULL) {
-            mark(&a, selection, lines, decisions->lines[e], fired);
+            mark(&a, selection, sorted.lines, decisions->lines[e], fired);
         }
     }
     return SLC_OK;

@@ -9,15 +9,11 @@
 #ifndef SLUICE_VELO_SELECT_MATH_H
 #define SLUICE_VELO_SELECT_MATH_H
 
+#include "velo/velo_core.h"
+
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
-
-#ifdef __CUDACC__
-#define SLC_VELO_CORE static __host__ __device__ inline
-#else
-#define SLC_VELO_CORE static inline
-#endif
 
 /* Squares of numbers that were floats do not overflow. */
 SLC_VELO_CORE double slc_velo_hypot(double x, double y)
@@ -75,7 +71,7 @@ SLC_VELO_CORE double slc_velo_atan2(double y, double x)
         eighths = 2 - eighths;
         rest = -rest;
     }
-    if (copysign(1, x) < 0) {
+    if (copysign(1.0, x) < 0) {
         eighths = 4 - eighths;
         rest = -rest;
     }

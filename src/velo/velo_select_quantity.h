@@ -1,18 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The quantities that selections cut on: of a track and of a pair of tracks. Formulas in double precision, on
- * states in single precision: the products of two slopes are then exact, and what is left of differences is
- * meaningful. docs/formats/selection.md has them in the notation of mathematics.
+ * The quantities that selections cut on: of a track and of a pair of tracks of an event, by the formulas of
+ * velo_select_core.h.
  */
 #ifndef SLUICE_VELO_SELECT_QUANTITY_H
 #define SLUICE_VELO_SELECT_QUANTITY_H
 
-#include <sluice/velo_select.h>
+#include "velo/velo_select_core.h"
 
 /* "ip_mm", "pair_doca_mm", "event_tracks" …; NULL after the last. */
 const char *slc_velo_quantity_name(slc_velo_quantity quantity);
 /* 1: of a track, 2: of a pair, 0: of the event. */
 uint32_t slc_velo_quantity_of(slc_velo_quantity quantity);
+
+/* The selection as it is gone through, without its prescales; the same for the same. SLC_ERR_USAGE where it
+ * is none. */
+slc_status slc_velo_select_sort(const slc_velo_selection *selection, slc_velo_sorted_selection *sorted,
+                                slc_error *error);
 
 /* What the formulas see of one event. Tracks and vertices count from 0 in it. */
 typedef struct slc_velo_select_event {
@@ -30,17 +34,6 @@ size_t slc_velo_select_nearest(const slc_velo_select_event *event, size_t track,
 
 /* Quantities SLC_VELO_Q_IP_MM … SLC_VELO_Q_BEAM_DOCA_MM. NaN where there is no such number. */
 float slc_velo_select_track(const slc_velo_select_event *event, slc_velo_quantity quantity, size_t track);
-
-/* A pair, as far as it has been worked out. */
-typedef struct slc_velo_select_pair {
-    double p[3], u[3],
-        v[3]; /* a point of the first line, the directions of both in reading direction (1 in z) */
-    double d[3], n[3], n2; /* from the first line's point to the second's; u × v and its square */
-    double sign_u, sign_v; /* -1 where the track flies against its direction */
-    double point[3];       /* middle of the shortest connection */
-    double flight[3];      /* from the nearest vertex to there */
-    bool has_point, has_flight;
-} slc_velo_select_pair;
 
 void slc_velo_select_begin_pair(const slc_velo_select_event *event, size_t first, size_t second,
                                 slc_velo_select_pair *pair);

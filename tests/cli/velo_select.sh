@@ -110,6 +110,31 @@ equal "selection in two threads" "$(key out "o['selection']")" "$(key a.json "o[
 cmp acc.mdf acc2.mdf || fail "accepted records depend on threads"
 compared=$((compared + 1))
 
+# Decisions alone are the same ones, of the chain's: nothing else is made, nor needed.
+for how in "--wanted decisions" "--wanted primaries,decisions --threads 2 --batch 7" "--wanted hits"; do
+    run velo a.mdf --quiet --select "$s" --write-accepted acc2.mdf --json $how -o few.h5
+    want 0
+    equal "selection, $how" "$(key out "o['selection']")" "$(key a.json "o['selection']")"
+    cmp acc.mdf acc2.mdf || fail "accepted records depend on $how"
+    for of in lines limited; do
+        h5dump -y -w 0 -d /decisions/$of a.h5 | sed 1d >of_a
+        h5dump -y -w 0 -d /decisions/$of few.h5 | sed 1d | same of_a
+    done
+    equal "groups, $how" "$(h5dump -n few.h5 | grep -c '/tracks\|fired\|impacts')" 0
+done
+run velo a.mdf --wanted decisions
+want 2
+grep -q -e '--wanted decisions needs --select' err || fail "$(cat err)"
+run velo a.mdf --wanted decisions --select "$s" --write-accepted acc2.mdf --decision-bank
+want 2
+run velo a.mdf --quiet --select "$s" --gec-velo 400 -o a_gec.h5 --json
+want 0
+cp out gec.json
+run velo a.mdf --quiet --select "$s" --gec-velo 400 --wanted decisions --json
+want 0
+equal "selection below the global event cut" "$(key out "o['selection']")" "$(key gec.json "o['selection']")"
+equal "it cut some and not all" "$(key gec.json "0 < o['selection']['accepted'] < $(key a.json "o['selection']['accepted']")")" True
+
 # Compressed records stay as they are.
 run velo z.mdf --quiet --select "$s" --write-accepted zacc.mdf -o z.h5
 want 0

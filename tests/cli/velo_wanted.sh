@@ -32,7 +32,7 @@ run velo a.mdf --wanted tracks
 want 0
 grep -q '^vertices  *-$' out || fail "vertices that were not made: $(cat out)"
 grep -q '^wanted  *tracks alone' out || fail "what was wanted: $(cat out)"
-for options in "--truth" "--select $source/examples/selection.json" "--impacts -o b.h5" "--beam auto"; do
+for options in "--truth" "--impacts -o b.h5" "--beam auto"; do
     # shellcheck disable=SC2086 # words on purpose
     run velo a.mdf --wanted tracks $options
     want 2

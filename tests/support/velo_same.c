@@ -2,6 +2,7 @@
  * Two results of the VELO's chain are the same: every column, count and fault. */
 #include "support/velo_same.h"
 #include "base/columns.h"
+#include "support/assert_ok.h"
 #include "support/cmocka_all.h"
 #include "support/fault_counts.h"
 
@@ -44,6 +45,10 @@ void expect_same_velo(const slc_velo_result *a, const slc_velo_result *b)
     expect_same_columns(&slc_velo_states_schema, &a->beam, &b->beam);
     expect_same_columns(&slc_velo_states_schema, &a->end, &b->end);
     expect_same_columns(&slc_velo_primaries_schema, &a->primaries, &b->primaries);
+    assert_true((a->decisions.head.block == NULL) == (b->decisions.head.block == NULL));
+    if (a->decisions.head.block != NULL) {
+        expect_same_columns(&slc_velo_decisions_schema, &a->decisions, &b->decisions);
+    }
     assert_memory_equal(a->counts.superpixels, b->counts.superpixels, n * sizeof(uint32_t));
     assert_memory_equal(a->counts.faults, b->counts.faults, n * sizeof(uint32_t));
     assert_memory_equal(a->counts.search, b->counts.search, n);
@@ -58,4 +63,21 @@ void expect_same_velo(const slc_velo_result *a, const slc_velo_result *b)
     assert_int_equal(a->n_tracks, b->n_tracks);
     expect_same_faults(&a->faults, &b->faults);
     assert_true(slc_velo_result_checksum(a, 0) == slc_velo_result_checksum(b, 0));
+}
+
+void expect_velo_decisions(const slc_velo_selection *selection, slc_velo_result *result)
+{
+    slc_error error;
+    slc_velo_select_scratch scratch = {.block = NULL};
+    slc_velo_decisions expected = {.lines = NULL};
+    const uint32_t n = result->hits.head.n_events;
+    ASSERT_OK(slc_velo_select_reserve(&scratch, result->tracks.head.size, &error));
+    assert_int_equal(slc_columns_reserve(&slc_velo_decisions_schema, &expected, n, n), SLC_OK);
+    ASSERT_OK(slc_velo_select_run(selection, &result->hits, &result->tracks, &result->beam,
+                                  &result->primaries, result->first_event, &scratch, &expected, NULL,
+                                  &error));
+    slc_velo_select_prescale(selection, result->first_event, &result->decisions);
+    expect_same_columns(&slc_velo_decisions_schema, &expected, &result->decisions);
+    slc_columns_clear(&slc_velo_decisions_schema, &expected);
+    slc_velo_select_clear(&scratch);
 }

@@ -320,3 +320,34 @@ size_t track_run_count(size_t n)
     const size_t part = test_percent();
     return n * part / 100 > 0 ? n * part / 100 : 1;
 }
+
+void track_run_vertices(track_run *run, uint64_t *seed, uint32_t vertices, uint32_t tracks)
+{
+    static float x[SLC_VELO_MODULES][256], y[SLC_VELO_MODULES][256];
+    uint32_t n[SLC_VELO_MODULES] = {0};
+    float z0 = 0;
+    for (uint32_t v = 0; v < vertices; v++) {
+        z0 = random_below(seed, 4) == 0 ? z0 + slc_random_between(seed, 0.2f, 3)
+                                        : slc_random_between(seed, -250, 250);
+        const float x0 = slc_random_between(seed, -0.1f, 0.1f), y0 = slc_random_between(seed, -0.1f, 0.1f);
+        for (uint32_t t = 0; t < tracks; t++) {
+            const float tx = slc_random_between(seed, -0.25f, 0.25f),
+                        ty = slc_random_between(seed, -0.25f, 0.25f);
+            const bool backward = random_below(seed, 4) == 0;
+            for (uint32_t m = 0; m < SLC_VELO_MODULES; m++) {
+                const float z = slc_velo_design_module_z_mm[m], dz = z - z0;
+                const float xm = x0 + tx * dz, ym = y0 + ty * dz, r2 = xm * xm + ym * ym;
+                if ((dz < 0) == backward && (xm > 0) == (m % 2 != 0) && r2 > 26 && r2 < 1600 && n[m] < 180) {
+                    x[m][n[m]] = xm + slc_random_between(seed, -0.015f, 0.015f);
+                    y[m][n[m]++] = ym + slc_random_between(seed, -0.015f, 0.015f);
+                }
+            }
+        }
+    }
+    for (uint32_t m = 0; m < SLC_VELO_MODULES; m++) {
+        for (uint32_t i = 0; i < n[m]; i++) {
+            track_run_add(run, m, x[m][i], y[m][i], slc_velo_design_module_z_mm[m]);
+        }
+    }
+    track_run_end_event(run);
+}

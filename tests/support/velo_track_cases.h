@@ -51,6 +51,8 @@ enum {
 /* One event of so many particles. `n_noise` hits a module where there is noise. */
 void track_run_random_event(track_run *run, uint64_t *seed, uint32_t particles, uint32_t n_noise,
                             uint32_t features);
+/* One event with tracks of so many vertices, some of which are close to others, with errors. */
+void track_run_vertices(track_run *run, uint64_t *seed, uint32_t vertices, uint32_t tracks);
 /* A random configuration; `features` on and off, N of 1 to 10, any strategy. */
 slc_velo_track_config track_run_random_config(uint64_t *seed);
 

@@ -7,6 +7,7 @@
 #include "cuda/cuda_stream.h"
 #include "velo/cuda/velo_cuda_kernels.h"
 #include "velo/cuda/velo_cuda_room.h"
+#include "velo/velo_select_core.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
@@ -20,7 +21,7 @@ typedef slc_velo_cuda_carver carver;
 /* What launches depend on besides the job. */
 typedef struct shape {
     slc_velo_cuda_pass first, second;
-    bool words, hits, pick_up, fit, vertices;
+    bool words, hits, pick_up, fit, vertices, decisions;
 } shape;
 
 /* All launches of a batch, and what they are of. */
@@ -34,7 +35,9 @@ struct slc_velo_cuda {
     slc_cuda_stream *stream, *side[SIDES]; /* side: for events with many hits in a layer */
     slc_cuda_event *forked, *joined[SIDES];
     uint32_t multiprocessors;
-    slc_cuda_memory geometry, memory, in_host, head_host, out_host;
+    slc_cuda_memory geometry, selection, memory, in_host, head_host, out_host;
+    slc_velo_sorted_selection selected; /* what lies in `selection`, if anything does */
+    bool selects;
     slc_cuda_event *mark[SLC_VELO_CUDA_PARTS + 1];
     uint32_t n_ran; /* events of the last run */
     room room;
@@ -71,6 +74,9 @@ slc_status slc_velo_cuda_open(const slc_velo_geometry *geometry, uint32_t device
         status = slc_cuda_memory_reserve(opened->stream, &opened->geometry, sizeof *geometry,
                                          "the VELO's geometry", error);
     }
+    status = status == SLC_OK ? slc_cuda_memory_reserve(opened->stream, &opened->selection,
+                                                        sizeof opened->selected, "a selection", error)
+                              : status;
     status = status == SLC_OK
                  ? slc_cuda_to_device(opened->stream, opened->geometry.at, geometry, sizeof *geometry, error)
                  : status;
@@ -99,8 +105,8 @@ void slc_velo_cuda_close(slc_velo_cuda *engine)
     }
     slc_cuda_graph_clear(&engine->recorded[0].graph);
     slc_cuda_graph_clear(&engine->recorded[1].graph);
-    slc_cuda_memory *const all[] = {&engine->geometry, &engine->memory, &engine->in_host, &engine->head_host,
-                                    &engine->out_host};
+    slc_cuda_memory *const all[] = {&engine->geometry, &engine->selection, &engine->memory,
+                                    &engine->in_host,  &engine->head_host, &engine->out_host};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
         slc_cuda_memory_clear(all[i]);
     }
@@ -152,6 +158,7 @@ slc_status slc_velo_cuda_reserve(slc_velo_cuda *engine, uint32_t events, size_t 
         carver c = {.at = engine->memory.at};
         (void)slc_velo_cuda_lay_job(&c, &engine->job, &more);
         engine->job.geometry = engine->geometry.at;
+        engine->job.selection = engine->selection.at;
         *have = more;
     }
     carver measured = {.at = NULL};
@@ -186,7 +193,8 @@ static void set_shape(shape *to, const slc_velo_cuda_config *config, bool words)
     to->words = words;
     to->hits = words && (config->wanted & SLC_VELO_WANT_HITS) != 0;
     to->pick_up = track->pickup_mm2 > 0;
-    to->vertices = (config->wanted & SLC_VELO_WANT_PRIMARIES) != 0;
+    to->decisions = config->selection != NULL;
+    to->vertices = to->decisions || (config->wanted & SLC_VELO_WANT_PRIMARIES) != 0;
     to->fit = to->vertices || (config->wanted & (SLC_VELO_WANT_BEAM | SLC_VELO_WANT_END)) != 0;
 }
 
@@ -240,6 +248,19 @@ static slc_status send_batch(slc_velo_cuda *engine, const slc_velo_cuda_in *in, 
     send(&c, job->sensor_begin, in->sensor_begin, ((size_t)n * SENSORS + 1) * sizeof *in->sensor_begin);
     send(&c, job->where, in->where, (size_t)n * SENSORS * sizeof *in->where);
     return c.status;
+}
+
+/* The selection, where it is another one than before. */
+static slc_status send_selection(slc_velo_cuda *engine, const slc_velo_sorted_selection *selection,
+                                 slc_error *error)
+{
+    slc_velo_sorted_selection *have = &engine->selected;
+    if (selection == NULL || (engine->selects && memcmp(have, selection, sizeof *have) == 0)) {
+        return SLC_OK;
+    }
+    engine->selects = true;
+    *have = *selection;
+    return slc_cuda_to_device(engine->stream, engine->selection.at, have, sizeof *have, error);
 }
 
 /* A row of launches, as long as none has failed. `timed`: with marks between them. */
@@ -329,6 +350,8 @@ static slc_status launch(slc_velo_cuda *engine, bool timed, slc_error *error)
     run_stage(&l, s->fit, slc_velo_cuda_fit_tracks);
     mark(&l, SLC_VELO_CUDA_PART_VERTICES);
     run_stage(&l, s->vertices, slc_velo_cuda_vertices);
+    mark(&l, SLC_VELO_CUDA_PART_DECISIONS);
+    run_stage(&l, s->decisions, slc_velo_cuda_decide);
     mark(&l, SLC_VELO_CUDA_PARTS);
     return l.status;
 }
@@ -367,6 +390,7 @@ static void lay_heads(carver *c, slc_velo_cuda_head **head, slc_velo_cuda_job *j
     TAKE(c, job->track_offset, events + 1);
     TAKE(c, job->track_hit_offset, events + 1);
     TAKE(c, job->primary_offset, events + 1);
+    TAKE(c, job->decided, events);
 }
 
 /* Of events: what was found, and where it is. */
@@ -390,6 +414,9 @@ static slc_status fetch_heads(slc_velo_cuda *engine, uint32_t n, slc_velo_cuda_o
     if (engine->shape.vertices) {
         fetch(&back, host.primary_offset, job->primary_offset, offsets);
     }
+    if (engine->shape.decisions) {
+        fetch(&back, host.decided, job->decided, n * sizeof *host.decided);
+    }
     back.status = back.status == SLC_OK ? slc_cuda_stream_wait(engine->stream, error) : back.status;
     if (back.status == SLC_OK) {
         *out = (slc_velo_cuda_out){.n_hits = host.hit_offset[n],
@@ -401,7 +428,8 @@ static slc_status fetch_heads(slc_velo_cuda *engine, uint32_t n, slc_velo_cuda_o
                                    .hit_offset = host.hit_offset,
                                    .track_offset = host.track_offset,
                                    .track_hit_offset = host.track_hit_offset,
-                                   .primary_offset = host.primary_offset};
+                                   .primary_offset = host.primary_offset,
+                                   .decided = host.decided};
     }
     return back.status;
 }
@@ -468,7 +496,7 @@ static void bring_columns(columns_back *b, const slc_velo_cuda *engine, uint32_t
     if ((wanted & SLC_VELO_WANT_END) != 0) {
         bring_states(b, &out->end, &job->end, tracks);
     }
-    if (engine->shape.vertices) {
+    if ((wanted & SLC_VELO_WANT_PRIMARIES) != 0) {
         BRING(b, out->primaries, job->primaries, (size_t)out->n_primaries * SLC_VELO_CUDA_PRIMARY);
     }
 }
@@ -519,6 +547,7 @@ slc_status slc_velo_cuda_run(slc_velo_cuda *engine, const slc_velo_cuda_config *
     slc_velo_cuda_set(&engine->job, config);
     set_shape(&engine->shape, config, words);
     slc_cuda_range_begin("velo: a batch");
+    status = status == SLC_OK ? send_selection(engine, config->selection, error) : status;
     status = status == SLC_OK ? send_batch(engine, in, words, error) : status;
     status = status == SLC_OK ? launch_graph(engine, error) : status;
     status = status == SLC_OK ? fetch_heads(engine, n, out, error) : status;

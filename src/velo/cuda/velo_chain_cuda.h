@@ -36,14 +36,15 @@ typedef struct slc_velo_cuda_config {
     const slc_velo_track_config *track;
     const slc_velo_fit_config *fit;
     const slc_velo_vertex_config *vertex;
-    uint32_t wanted; /* what comes back: SLC_VELO_WANT_… */
+    uint32_t wanted;                                   /* what comes back: SLC_VELO_WANT_… */
+    const struct slc_velo_sorted_selection *selection; /* NULL: nothing is decided */
     /* With so many events on a multiprocessor, or fewer, several warps work on each; 0: never. */
     uint32_t few_events;
 } slc_velo_cuda_config;
 
 /* What comes out, in memory of the engine's until the next run: what was wanted. An event with flags is the
  * processor's: with SLC_VELO_CUDA_WORDS it has no hits here, with SLC_VELO_CUDA_CROWDED hits and no tracks,
- * with SLC_VELO_CUDA_FIT all but vertices, none of which is to be used. */
+ * with SLC_VELO_CUDA_FIT all but vertices, none of which is to be used; its decisions are none. */
 typedef struct slc_velo_cuda_out {
     uint32_t n_hits, n_tracks, n_track_hits, n_primaries;
     const uint32_t *flags, *hit_offset, *track_offset, *track_hit_offset, *primary_offset;
@@ -57,6 +58,7 @@ typedef struct slc_velo_cuda_out {
     const float *chi2;
     const uint8_t *backward;
     const float *primaries; /* rows of SLC_VELO_CUDA_PRIMARY numbers, the columns of slc_velo_primaries */
+    const slc_velo_cuda_decision *decided; /* of events, with a selection */
 } slc_velo_cuda_out;
 
 slc_status slc_velo_cuda_open(const slc_velo_geometry *geometry, uint32_t device, slc_velo_cuda **engine,
@@ -85,6 +87,7 @@ typedef enum slc_velo_cuda_part {
     SLC_VELO_CUDA_PART_FINISH,
     SLC_VELO_CUDA_PART_FIT,
     SLC_VELO_CUDA_PART_VERTICES,
+    SLC_VELO_CUDA_PART_DECISIONS,
     SLC_VELO_CUDA_PARTS
 } slc_velo_cuda_part;
 /* The kernels of the last run once more, on what lies on the device: seconds of each part by its clock. */

@@ -62,6 +62,7 @@ enum {
     SLC_VELO_CUDA_NEXT_PICK,
     SLC_VELO_CUDA_NEXT_JOIN,
     SLC_VELO_CUDA_NEXT_VERTICES,
+    SLC_VELO_CUDA_NEXT_DECIDE,
     SLC_VELO_CUDA_NEXT_FIRST,
     SLC_VELO_CUDA_NEXT_SECOND = SLC_VELO_CUDA_NEXT_FIRST + 3,
     SLC_VELO_CUDA_NEXT = SLC_VELO_CUDA_NEXT_SECOND + 3
@@ -131,7 +132,13 @@ typedef struct slc_velo_cuda_states {
     float *x, *y, *z, *tx, *ty, *pp, *ps, *ss;
 } slc_velo_cuda_states;
 
+/* What a selection decides about an event: a row of slc_velo_decisions. */
+typedef struct slc_velo_cuda_decision {
+    unsigned long long lines, limited;
+} slc_velo_cuda_decision;
+
 struct slc_velo_cuda_vertex_scratch;
+struct slc_velo_sorted_selection;
 
 typedef struct slc_velo_cuda_job {
     slc_velo_cuda_head *head;
@@ -190,6 +197,10 @@ typedef struct slc_velo_cuda_job {
     struct slc_velo_cuda_vertex_scratch *vertex_scratch; /* of each warp */
     float *loose_primaries, *primaries;
     uint32_t *n_primaries, *primary_offset;
+
+    /* Decisions, with a selection. */
+    const struct slc_velo_sorted_selection *selection;
+    slc_velo_cuda_decision *decided;
 } slc_velo_cuda_job;
 
 #endif

@@ -47,6 +47,9 @@ slc_status slc_velo_cuda_fit_tracks(const slc_velo_cuda_job *job, uint32_t multi
 /* Primary vertices, with their offsets. */
 slc_status slc_velo_cuda_vertices(const slc_velo_cuda_job *job, uint32_t multiprocessors,
                                   struct CUstream_st *stream, slc_error *error);
+/* Decisions of job->selection. */
+slc_status slc_velo_cuda_decide(const slc_velo_cuda_job *job, uint32_t multiprocessors,
+                                struct CUstream_st *stream, slc_error *error);
 /* The bytes of job->vertex_scratch. */
 size_t slc_velo_cuda_vertex_bytes(uint32_t multiprocessors);
 

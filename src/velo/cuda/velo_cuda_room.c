@@ -81,6 +81,7 @@ static void lay_events(slc_velo_cuda_carver *c, slc_velo_cuda_job *job, size_t e
     TAKE(c, job->primaries, events * SLC_VELO_MAX_PRIMARIES * SLC_VELO_CUDA_PRIMARY);
     TAKE(c, job->n_primaries, events);
     TAKE(c, job->primary_offset, events + 1);
+    TAKE(c, job->decided, events);
 }
 
 static void lay_hits(slc_velo_cuda_carver *c, slc_velo_cuda_job *job, size_t hits, size_t raw)
