@@ -217,6 +217,15 @@ static void labels_are_right(void **state)
     }
 }
 
+/* Slanted cells, so that voxels of one value meet side by side, corner to corner and over borders of words.
+ */
+static uint32_t cell_of(size_t k, size_t grain, uint32_t n_values)
+{
+    const size_t x = k % f.width, y = k / f.width % f.height, z = k / f.width / f.height;
+    uint64_t cell = (x + y) / grain + 1000 * ((y + z) / grain + 1000 * ((x + 2 * z) / grain));
+    return random_below(&cell, n_values);
+}
+
 /* Label images of few values, which may be large, in every type and layout. */
 static void equal_values_are_right(void **state)
 {
@@ -240,13 +249,15 @@ static void equal_values_are_right(void **state)
             config.exec.threads = 1 + (uint32_t)i % 2;
             assert_int_equal(slc_volume_open(&config, &labeller, &error), SLC_OK);
             choose(&seed);
-            const size_t row = f.width + gap, slice = row * f.height + gap;
+            const size_t row = f.width + gap, slice = row * f.height + gap, grain = random_below(&seed, 6);
             uint8_t *memory = malloc(slice * f.depth * size);
             assert_non_null(memory);
             memset(memory, 1, slice * f.depth * size);
             for (size_t k = 0; k < voxels(); k++) { /* values that differ in their last byte, or the first */
                 const uint64_t last = size == 1 ? 1 : (uint64_t)1 << (8 * size - (i % 2 == 0 ? 2 : 8));
-                const uint32_t which = f.values[k] != 0 ? 1 + random_below(&seed, n_values) : 0;
+                const uint32_t which = grain > 0          ? cell_of(k, grain, n_values + 1)
+                                       : f.values[k] != 0 ? 1 + random_below(&seed, n_values)
+                                                          : 0;
                 const uint64_t value = which == 0 ? 0 : which == 1 ? 1 : 1 + (which - 1) * last;
                 const size_t at =
                     (k / f.width / f.height * slice + k / f.width % f.height * row + k % f.width) * size;

@@ -159,7 +159,7 @@ static void carve_part(slc_arena *c, const slc_volume_labeller *v, slc_volume_pa
     for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
         *lists[i] = carve(c, 64 * v->pitch * SLC_VOLUME_NEIGHBOURS * SLC_VOLUME_SIDES, sizeof(uint32_t));
     }
-    strip->some = slc_arena_take(c, v->bundles, sizeof *strip->some);
+    strip->which = v->equal ? carve_words(c, v) : NULL;
     if (v->across > 1) {
         part->firsts = slc_arena_take(c, runs_of(v, v->bundles), sizeof(uint64_t));
         part->roots = slc_arena_take(c, slc_image_plus(runs_of(v, v->bundles), 1), sizeof(uint32_t));

@@ -8,8 +8,8 @@
  * different labels. src/image/README.md.
  */
 #include "image/image_volume_add.h"
+#include "image/image_volume_equal.h"
 #include "image/image_volume_kernels.h"
-#include "image/image_volume_values.h"
 
 #include "simd/simd_words.h"
 
@@ -77,10 +77,6 @@ typedef struct pair {
  * by way of a third, so that a and b and c are set, or by way of either of two: a and b, or c and d. */
 enum { KNOWN_NONE, KNOWN_BY_ONE, KNOWN_BY_EITHER };
 
-/* Words of a row moved by one column, from their neighbours in the row. */
-#define LEFT(row)  (BITS_WORDS(row) << 1 | BITS_WORDS((row)-1) >> 63)
-#define RIGHT(row) (BITS_WORDS(row) >> 1 | BITS_WORDS((row) + 1) << 63)
-
 /* Both bundles have a voxel in the columns of s & t, in intervals. Where the faces touch in one of them, side
  * by side or in the column itself, and where contacts are known, is each carried to the interval's last
  * column by an addition; there is the edge. Where runs meet corner to corner only, it is at the later one's
@@ -117,8 +113,6 @@ static inline void meet_words(const pair *p, bool side, int known)
         BITS_WORDS_STORE(p->edges + k, side ? edges | met : met);
     }
 }
-#undef LEFT
-#undef RIGHT
 
 #define MEET(name, side, known)                                                                              \
     OUT_OF_LINE static void name(const pair *p)                                                              \
@@ -132,13 +126,6 @@ MEET(meet_columns, false, KNOWN_NONE)
 MEET(meet_columns_by_one, false, KNOWN_BY_ONE)
 MEET(meet_columns_by_either, false, KNOWN_BY_EITHER)
 #undef MEET
-
-/* By how many words a neighbour's bundle is away, in its layer. */
-static ptrdiff_t away(const slc_volume_strip *strip, int neighbour)
-{
-    const ptrdiff_t pitch = (ptrdiff_t)strip->pitch;
-    return neighbour == SLC_VOLUME_BEFORE ? 0 : neighbour == SLC_VOLUME_BEFORE_DOWN ? pitch : -pitch;
-}
 
 /* The faces of a neighbour and of the own bundle that look at each other. */
 static void set_faces(pair *p, const slc_volume_layer *layer, const slc_volume_layer *other, int neighbour,
@@ -235,7 +222,7 @@ static void meet(slc_volume_strip *strip, slc_volume_layer *layer, const slc_vol
 typedef struct marked {
     const uint64_t *edges, *starts; /* of the neighbour's runs */
     const uint32_t *ranks, *labels;
-    unsigned own_moved, moved, number;
+    unsigned own_moved, moved;
 } marked;
 
 static marked marks_of(const slc_volume_strip *strip, const slc_volume_layer *other, int neighbour, int side)
@@ -246,8 +233,7 @@ static marked marks_of(const slc_volume_strip *strip, const slc_volume_layer *ot
                     .ranks = other->ranks + shift,
                     .labels = other->labels - 1,
                     .own_moved = side == SLC_VOLUME_BEHIND_IT ? 1 : 0,
-                    .moved = side == SLC_VOLUME_BEFORE_IT ? 1 : 0,
-                    .number = (unsigned)(SLC_VOLUME_SIDES * neighbour + side)};
+                    .moved = side == SLC_VOLUME_BEFORE_IT ? 1 : 0};
 }
 
 static inline size_t list_word(const marked *m, size_t k, uint64_t own, uint32_t base, uint32_t *run,
@@ -288,22 +274,16 @@ static size_t list_edges(slc_volume_strip *strip, const slc_volume_layer *layer,
                                             : list_edges_of(strip, layer, marks, n_marks, j);
 }
 
-/* The same of equal values, whose marks of a neighbour and side are skipped where the bundle has none. */
+/* The same of equal values. */
 static inline size_t list_equal(slc_volume_strip *strip, const slc_volume_layer *layer, const marked *marks,
-                                size_t n_marks, size_t j)
+                                size_t j)
 {
     uint32_t *run = strip->edge_run, *label = strip->edge_label;
     size_t n = 0;
-    for (size_t i = 0; i < n_marks; i++) {
-        const marked *m = &marks[i];
-        if ((strip->some[j] >> m->number & 1) == 0) {
-            continue;
-        }
-        for (size_t k = j * strip->pitch; k < (j + 1) * strip->pitch; k++) {
-            if (m->edges[k] != 0) {
-                n += list_word(m, k, layer->starts[k] << m->own_moved, layer->ranks[k] - 1, run + n,
-                               label + n);
-            }
+    for (size_t k = j * strip->pitch; k < (j + 1) * strip->pitch; k++) {
+        for (uint64_t which = strip->which[k]; which != 0; which &= which - 1) {
+            const marked *m = &marks[bits_lowest(which)];
+            n += list_word(m, k, layer->starts[k] << m->own_moved, layer->ranks[k] - 1, run + n, label + n);
         }
     }
     return n;
@@ -345,17 +325,23 @@ static void unite_edges(slc_volume_strip *strip, const uint32_t *labels, size_t 
     unite(strip->parent, strip->low, strip->high, n);
 }
 
-/* All that a layer has marks with, of the layer before alone at a border. */
+/* All that a layer has marks with, of the layer before alone at a border; of equal values by their number. */
 static size_t all_marks(const slc_volume_strip *strip, const slc_volume_layer *layer,
                         const slc_volume_layer *before, bool border, marked *marks)
 {
     size_t n = 0;
     for (size_t i = 0; i < SLC_VOLUME_NEIGHBOURS; i++) {
-        const bool above = order[i] == SLC_VOLUME_ABOVE;
-        for (int side = 0; side < (strip->equal ? SLC_VOLUME_SIDES : 1); side++) {
-            if (is_met(strip, before, order[i]) && !(above && border)) {
-                marks[n++] = marks_of(strip, above ? layer : before, order[i], side);
-            }
+        const int neighbour = order[i];
+        const bool above = neighbour == SLC_VOLUME_ABOVE;
+        if (!is_met(strip, before, neighbour) || (above && border)) {
+            continue;
+        }
+        for (int side = 0; side < SLC_VOLUME_SIDES && strip->equal; side++) {
+            marks[SLC_VOLUME_SIDES * neighbour + side] = marks_of(strip, above ? layer : before, neighbour,
+                                                                  side);
+        }
+        if (!strip->equal) {
+            marks[n++] = marks_of(strip, above ? layer : before, neighbour, SLC_VOLUME_COLUMN);
         }
     }
     return n;
@@ -372,7 +358,7 @@ static void join(slc_volume_strip *strip, slc_volume_layer *layer, const slc_vol
         if (first == end) {
             continue;
         }
-        const size_t n = strip->equal ? list_equal(strip, layer, marks, n_marks, j)
+        const size_t n = strip->equal ? list_equal(strip, layer, marks, j)
                                       : list_edges(strip, layer, marks, n_marks, j);
         for (size_t i = 0; i < n; i++) {
             labels[strip->edge_run[i]] = strip->edge_label[i];
@@ -401,7 +387,7 @@ static void border(slc_volume_strip *strip, slc_volume_layer *layer, const slc_v
     }
     for (size_t j = 0; j < strip->bundles; j++) {
         unite_edges(strip, layer->labels,
-                    strip->equal ? list_equal(strip, layer, marks, n_marks, j)
+                    strip->equal ? list_equal(strip, layer, marks, j)
                                  : list_edges(strip, layer, marks, n_marks, j));
     }
 }

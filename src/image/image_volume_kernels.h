@@ -62,19 +62,17 @@ typedef struct slc_volume_strip {
     /* Of the layer at work, a word more: columns that tell which runs touch those of a neighbour. */
     uint64_t *edges[SLC_VOLUME_NEIGHBOURS][SLC_VOLUME_SIDES];
     uint64_t *touch; /* where a layer touches a neighbour that is not kept */
-    uint32_t *some;  /* of equal values, for each bundle: which of its edges are marked, as `compare` tells */
+    /* Of equal values, for each word: with whom it has edges, bit SLC_VOLUME_SIDES · neighbour + side. */
+    uint64_t *which;
 } slc_volume_strip;
 
-/* A row of equal values, and the rows that are its neighbours; words of bits begin at the row's. */
-typedef struct slc_volume_compared {
-    const void *own, *other[SLC_VOLUME_NEIGHBOURS]; /* NULL: there is none, or it is not asked for */
-    size_t width, size;                             /* of a voxel, bytes */
-    uint32_t connectivity;
-    const uint64_t *all, *starts, *all_above,
-        *met_above;                 /* above: of the row above, zeros where there is none */
-    uint64_t *met[SLC_VOLUME_KEPT]; /* columns that are equal to the neighbour's */
-    uint64_t *marks[SLC_VOLUME_NEIGHBOURS][SLC_VOLUME_SIDES];
-} slc_volume_compared;
+/* Voxels of a layer of equal values, which is one slice, and of the slice before it (NULL: none). */
+typedef struct slc_volume_values {
+    const char *own, *before;
+    ptrdiff_t stride;
+    size_t width, size; /* of a voxel, bytes */
+    bool above;         /* rows touch those of their own slice, too */
+} slc_volume_values;
 
 /* A bundle of a layer whose voxels are to be summed. */
 typedef struct slc_volume_sum_bundle {
@@ -96,9 +94,9 @@ typedef struct slc_volume_kernels {
     /* Of a row of equal values: voxels that are not 0, and the first ones of runs of one value. Writes
      * (width + 63) / 64 words of each. */
     void (*values)(const void *row, size_t width, size_t size, uint64_t *all, uint64_t *starts);
-    /* Finds the edges of that row: sets the marks, and met. Returns which marks there are: bit
-     * SLC_VOLUME_SIDES · neighbour + side; where none are, the words may be left as they were. */
-    uint32_t (*compare)(const slc_volume_compared *row);
+    /* Finds the edges of such a layer: sets its meets, and marks and which there are. */
+    void (*compare)(slc_volume_strip *strip, slc_volume_layer *layer, const slc_volume_layer *before,
+                    const slc_volume_values *values);
     /* Finds the edges of a layer, to its own bundles and to those of the layer before (NULL: none). */
     void (*meet)(slc_volume_strip *strip, slc_volume_layer *layer, const slc_volume_layer *before);
     /* Gives the runs of a layer labels: of the runs they touch, which become one, or new ones. */

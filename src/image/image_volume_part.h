@@ -88,7 +88,7 @@ static inline const void *slc_volume_row(const slc_volume *volume, size_t y, siz
  * runs of a layer and of its neighbours, without those of the layer itself at a border. */
 void slc_volume_find_values(slc_volume_labeller *labeller, size_t y, size_t z);
 void slc_volume_compare(slc_volume_labeller *labeller, slc_volume_part *part, size_t z,
-                        const slc_volume_layer *layer, bool before, bool border);
+                        slc_volume_layer *layer, const slc_volume_layer *before, bool border);
 /* Reads a part: provisional labels of its runs. */
 void slc_volume_scan(slc_volume_labeller *labeller, slc_volume_part *part);
 /* Joins the components on both sides of the border in front of part number `below`. */

@@ -84,7 +84,7 @@ void slc_volume_scan(slc_volume_labeller *labeller, slc_volume_part *part)
         read_layer(labeller, part->first_layer + i);
         slc_volume_layer_of(labeller, part, part->first_layer + i, layer);
         if (labeller->equal) {
-            slc_volume_compare(labeller, part, part->first_layer + i, layer, i > 0, false);
+            slc_volume_compare(labeller, part, part->first_layer + i, layer, before, false);
         } else {
             kernels->meet(strip, layer, before);
         }
@@ -102,7 +102,7 @@ void slc_volume_border(slc_volume_labeller *labeller, uint32_t below)
     slc_volume_layer_of(labeller, part - 1, part->first_layer - 1, &part->ring[0]);
     slc_volume_layer_of(labeller, part, part->first_layer, &part->ring[1]);
     if (labeller->equal) {
-        slc_volume_compare(labeller, part, part->first_layer, &part->ring[1], true, true);
+        slc_volume_compare(labeller, part, part->first_layer, &part->ring[1], &part->ring[0], true);
     }
     labeller->kernels.border(&part->strip, &part->ring[1], &part->ring[0]);
 }

@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * For kernels: elements of two rows that are equal, as bits; and a row of equal values beside its neighbours.
+ * For kernels: elements of two rows that are equal, as bits; and rows of equal values beside their
+ * neighbours.
  */
 #ifndef SLUICE_IMAGE_VOLUME_VALUES_H
 #define SLUICE_IMAGE_VOLUME_VALUES_H
@@ -10,6 +11,7 @@
 #include "simd/simd.h"
 
 #include <stdint.h>
+#include <string.h>
 
 #if defined(__GNUC__)
 #define OUT_OF_LINE __attribute__((noinline))
@@ -153,118 +155,124 @@ static void find_values(const void *row, size_t width, size_t size, uint64_t *al
     }
 }
 
-/* ---- contacts of equal values ------------------------------------------------------------------ */
+/* ---- rows of equal values and their neighbours -------------------------------------------------- */
 
-/* With the row of the slice before in the column itself: an edge where an interval of equal columns begins.
- * Returns whether any other contact may be needed. */
-static IN_LINE bool compare_straight(const slc_volume_compared *c, size_t size, uint32_t *some)
+/* A row of a layer at work: its voxels, and those of its neighbours that it has and that are asked for. */
+typedef struct row_of_values {
+    const char *own, *other[SLC_VOLUME_NEIGHBOURS];
+    const uint64_t *all, *all_above, *met_above;
+    uint64_t *both[SLC_VOLUME_NEIGHBOURS];
+    size_t width;
+} row_of_values;
+
+static inline void set_row(const slc_volume_strip *strip, const slc_volume_layer *layer,
+                           const slc_volume_values *values, size_t y, row_of_values *row)
 {
-    const char *own = c->own, *other = c->other[SLC_VOLUME_BEFORE];
-    uint64_t *met = c->met[SLC_VOLUME_BEFORE], *marks = c->marks[SLC_VOLUME_BEFORE][SLC_VOLUME_COLUMN];
-    uint64_t last = 0, need = 0, any = 0;
-    for (size_t x = 0, k = 0; x < c->width; x += 64, k++) {
-        const size_t n = columns_from(x, c->width);
-        const uint64_t all = c->all[k];
-        const uint64_t both = other != NULL ? equal_word(own + x * size, other + x * size, n, size) & all : 0;
-        marks[k] = both & ~((both << 1 | last) & ~c->starts[k]);
-        any |= marks[k];
-        need |= c->connectivity == 6 ? all & c->all_above[k] & ~(both & c->met_above[k]) : all & ~both;
-        met[k] = both;
-        last = both >> 63;
+    const ptrdiff_t at = (ptrdiff_t)y * values->stride;
+    const size_t words = y * strip->pitch;
+    const bool before = values->before != NULL, wide = before && strip->connectivity != 6;
+    row->own = values->own + at;
+    row->width = values->width;
+    row->other[SLC_VOLUME_ABOVE] = y > 0 && values->above ? row->own - values->stride : NULL;
+    row->other[SLC_VOLUME_BEFORE] = before ? values->before + at : NULL;
+    row->other[SLC_VOLUME_BEFORE_DOWN] = wide && y + 1 < strip->bundles ? values->before + at + values->stride
+                                                                        : NULL;
+    row->other[SLC_VOLUME_BEFORE_UP] = wide && y > 0 ? values->before + at - values->stride : NULL;
+    row->all = layer->all + words;
+    row->all_above = row->all - strip->pitch;
+    for (int i = 0; i < SLC_VOLUME_NEIGHBOURS; i++) {
+        row->both[i] = (i < SLC_VOLUME_KEPT ? layer->meets[i] : strip->touch) + words;
     }
-    *some |= any != 0 ? 1U << (SLC_VOLUME_SIDES * SLC_VOLUME_BEFORE + SLC_VOLUME_COLUMN) : 0;
+    row->met_above = row->both[SLC_VOLUME_BEFORE] - strip->pitch;
+}
+
+/* With the row straight before. Returns whether any other contact may be needed. */
+static IN_LINE bool equal_straight(const row_of_values *row, size_t size, bool six)
+{
+    const char *other = row->other[SLC_VOLUME_BEFORE];
+    uint64_t *met = row->both[SLC_VOLUME_BEFORE], need = 0;
+    size_t k = 0;
+    for (size_t x = 0; x < row->width; x += 64, k++) {
+        const size_t n = columns_from(x, row->width);
+        const uint64_t all = row->all[k];
+        const uint64_t both = other != NULL ? equal_word(row->own + x * size, other + x * size, n, size) & all
+                                            : 0;
+        met[k] = both;
+        need |= six ? all & row->all_above[k] & ~(both & row->met_above[k]) : all & ~both;
+    }
+    met[k] = 0;
     return need != 0;
 }
 
-/* Of the intervals of `both`, which end where a run begins, the last columns of those that have no column
- * that is known; an interval that goes on in the next word ends here, unless it is known: then *carry is set.
- */
-static inline uint64_t unknown_intervals(uint64_t both, uint64_t starts, uint64_t known, uint64_t *carry)
+/* With the other rows, in words that may need it: those with a voxel whose contacts are not all known by the
+ * one straight before it, or after such a voxel. */
+static IN_LINE void equal_others(const row_of_values *row, size_t size, bool six, bool always)
 {
-    /* A carry comes from a known column, runs on in its interval and dies where a run begins. */
-    const uint64_t from = known & both, on = both & (~starts | from), sum = from + on, all = sum + *carry;
-    *carry = (sum < from ? 1U : 0U) | (all < sum ? 1U : 0U);
-    return both & ~((both & ~starts) >> 1) & ~from & ~((all ^ from ^ on) & ~starts);
+    static const uint8_t others[] = {SLC_VOLUME_ABOVE, SLC_VOLUME_BEFORE_DOWN, SLC_VOLUME_BEFORE_UP};
+    uint64_t last = 0;
+    size_t k = 0;
+    for (size_t x = 0; x < row->width; x += 64, k++) {
+        const size_t n = columns_from(x, row->width);
+        const uint64_t all = row->all[k], met = row->both[SLC_VOLUME_BEFORE][k];
+        const uint64_t here = six ? all & row->all_above[k] & ~(met & row->met_above[k]) : all & ~met;
+        const bool need = (here | last) != 0 || always;
+        for (size_t i = 0; i < sizeof others; i++) {
+            const char *other = row->other[others[i]];
+            row->both[others[i]][k] = need && other != NULL
+                                          ? equal_word(row->own + x * size, other + x * size, n, size) & all
+                                          : 0;
+        }
+        last = here >> 63;
+    }
+    for (size_t i = 0; i < sizeof others; i++) {
+        row->both[others[i]][k] = 0;
+    }
 }
 
-/* With any neighbour; what was found in compare_straight makes most of it known. A voxel that is equal to the
- * one straight before it needs none of its other contacts, as that one has them all: with 26 neighbours those
- * in the columns beside, too, and with 6 none in the slice, unless the row above has the same. By way of the
- * row above a voxel knows the contacts with the slice before that are still higher. */
-static IN_LINE uint32_t compare_neighbour(const slc_volume_compared *c, int neighbour, size_t size)
+static IN_LINE bool equal_layer(const slc_volume_strip *strip, const slc_volume_layer *layer,
+                                const slc_volume_values *values, size_t size)
 {
-    const bool six = c->connectivity == 6, wide = c->connectivity == 26,
-               straight = neighbour == SLC_VOLUME_BEFORE;
-    const bool side = wide || (!six && neighbour < SLC_VOLUME_BEFORE_DOWN), spares = straight || wide;
-    const bool by_above = neighbour == SLC_VOLUME_BEFORE_UP && c->other[SLC_VOLUME_ABOVE] != NULL;
-    const char *own = c->own, *other = c->other[neighbour];
-    uint64_t *const *marks = c->marks[neighbour], any[SLC_VOLUME_SIDES] = {0};
-    uint64_t all_before = 0, both_before = 0, known_before = 0, carry = 0;
-    for (size_t x = 0, k = 0; x < c->width; x += 64, k++) {
-        const size_t n = columns_from(x, c->width);
-        const uint64_t all = c->all[k], all_left = all << 1 | all_before;
-        const uint64_t known = (c->met[SLC_VOLUME_BEFORE][k] & (six ? c->met_above[k] : ~(uint64_t)0)) |
-                               (by_above ? c->met[SLC_VOLUME_ABOVE][k] : 0);
-        const uint64_t known_left = known << 1 | known_before;
-        const uint64_t need = ((six ? all & c->all_above[k] : all) & ~known) | (all_before & ~known_before);
-        uint64_t both = straight ? known : 0, column = 0, before = 0, behind = 0;
-        if (need != 0 || (side && !spares)) {
-            if (!straight) {
-                both = equal_word(own + x * size, other + x * size, n, size) & all;
-                column = unknown_intervals(both, c->starts[k], known, &carry);
-            }
-            if (side) {
-                const uint64_t beside = both | both << 1 | both_before;
-                before = equal_moved(other, own, x, c->width, size) & all & ~(beside | (spares ? known : 0));
-                behind = equal_moved(own, other, x, c->width, size) & all_left &
-                         ~(beside | (spares ? known_left : 0));
-            }
+    const bool six = strip->connectivity == 6, always = strip->connectivity == 18;
+    bool any = false;
+    for (size_t y = 0; y < strip->bundles; y++) {
+        row_of_values row;
+        set_row(strip, layer, values, y, &row);
+        if (equal_straight(&row, size, six) || always) {
+            equal_others(&row, size, six, always);
+            any = true;
         } else {
-            carry = wide ? 1 : 0; /* the run that goes on into the next word is equal here */
+            for (int i = 0; i < SLC_VOLUME_NEIGHBOURS; i++) {
+                if (i != SLC_VOLUME_BEFORE) {
+                    memset(row.both[i], 0, strip->pitch * sizeof(uint64_t));
+                }
+            }
         }
-        if (!straight) {
-            marks[SLC_VOLUME_COLUMN][k] = column;
-            any[SLC_VOLUME_COLUMN] |= column;
-        }
-        if (side) {
-            marks[SLC_VOLUME_BEFORE_IT][k] = before;
-            marks[SLC_VOLUME_BEHIND_IT][k] = behind;
-            any[SLC_VOLUME_BEFORE_IT] |= before;
-            any[SLC_VOLUME_BEHIND_IT] |= behind;
-        }
-        if (neighbour == SLC_VOLUME_ABOVE) {
-            c->met[SLC_VOLUME_ABOVE][k] = both;
-        }
-        all_before = all >> 63;
-        both_before = both >> 63;
-        known_before = known >> 63;
     }
-    uint32_t some = 0;
-    for (uint32_t i = 0; i < SLC_VOLUME_SIDES; i++) {
-        some |= (any[i] != 0 ? 1U : 0U) << i;
-    }
-    return some << (SLC_VOLUME_SIDES * (uint32_t)neighbour);
+    return any;
 }
 
-static inline uint32_t compare_row(const slc_volume_compared *c, size_t size)
+/* Sets the columns in which rows of a layer are equal to their neighbours. Returns whether a contact but
+ * those straight before may be needed; if not, there is none. */
+static bool equal_columns(const slc_volume_strip *strip, const slc_volume_layer *layer,
+                          const slc_volume_values *values)
 {
-    uint32_t some = 0;
-    if (compare_straight(c, size, &some) || c->connectivity == 18) {
-        for (int i = 0; i < SLC_VOLUME_NEIGHBOURS;
-             i++) { /* the row above comes before those that know by it */
-            const bool wanted = c->connectivity != 6 || i == SLC_VOLUME_ABOVE;
-            some |= wanted && c->other[i] != NULL ? compare_neighbour(c, i, size) : 0;
-        }
-    }
-    return some;
+    return values->size == 1   ? equal_layer(strip, layer, values, 1)
+           : values->size == 2 ? equal_layer(strip, layer, values, 2)
+           : values->size == 4 ? equal_layer(strip, layer, values, 4)
+                               : equal_layer(strip, layer, values, 8);
 }
 
-static uint32_t compare(const slc_volume_compared *c)
+/* Of marks between columns side by side, those whose voxels are equal: in words from column x on. */
+static uint64_t equal_beside(const char *own, const char *other, size_t x, const slc_volume_values *values,
+                             int side)
 {
-    return c->size == 1   ? compare_row(c, 1)
-           : c->size == 2 ? compare_row(c, 2)
-           : c->size == 4 ? compare_row(c, 4)
-                          : compare_row(c, 8);
+    const char *a = side == SLC_VOLUME_BEFORE_IT ? other : own,
+               *b = side == SLC_VOLUME_BEFORE_IT ? own : other;
+    const size_t size = values->size, width = values->width;
+    return size == 1   ? equal_moved(a, b, x, width, 1)
+           : size == 2 ? equal_moved(a, b, x, width, 2)
+           : size == 4 ? equal_moved(a, b, x, width, 4)
+                       : equal_moved(a, b, x, width, 8);
 }
 
 #endif
