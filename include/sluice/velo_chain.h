@@ -199,7 +199,7 @@ typedef enum slc_velo_stage {
     SLC_VELO_STAGE_CLUSTER = 0, /* from bytes to hits */
     SLC_VELO_STAGE_TRACK,
     SLC_VELO_STAGE_FIT,
-    SLC_VELO_STAGE_VERTEX,
+    SLC_VELO_STAGE_VERTEX, /* and impact parameters and decisions, where there are any */
     SLC_VELO_STAGES
 } slc_velo_stage;
 
