@@ -131,12 +131,13 @@ static slc_status find_joins(slc_mpi_slab *slab, const slc_volume *v, slc_image_
     const bool round = (config->periodic & SLC_VOLUME_PERIODIC_Z) != 0 && strip->height > 1;
     const size_t plane = strip->image.width, last = v->depth > 0 ? v->depth - 1 : 0;
     const size_t slice = slc_image_row_bytes(v->type, v->width) * v->height;
+    const uint32_t *labels = v->depth > 0 ? strip->labels + last * plane : NULL;
+    const char *voxels = v->depth > 0 ? (const char *)v->voxels + last * slice : NULL;
     void *above = NULL, *values = NULL;
-    slc_status status = slc_mpi_send_border(strip, strip->labels + last * plane,
-                                            plane * sizeof *strip->labels, round, &above, error);
+    slc_status status = slc_mpi_send_border(strip, labels, plane * sizeof *strip->labels, round, &above,
+                                            error);
     if (status == SLC_OK && equal) {
-        status = slc_mpi_send_border(strip, (const char *)v->voxels + last * slice, slice, round, &values,
-                                     error);
+        status = slc_mpi_send_border(strip, voxels, slice, round, &values, error);
     }
     if (status == SLC_OK && above != NULL) {
         const slc_volume_join_border border = {.above = above,

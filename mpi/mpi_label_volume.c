@@ -174,9 +174,11 @@ static bool do_volume(run *r, uint32_t input)
     const char *path = job->label->inputs[input];
     slc_error error = {.text = ""};
     job->input = input + 1;
+    const size_t said = slc_mpi_said();
     if (!all_good(r, slc_label_volume_read(job, path, &job->stack, job->config.equal))) {
         return false;
     }
+    slc_mpi_say_all(said);
     uint64_t filtered;
     slc_status status = label_volume(r, &error);
     filtered = r->slab.filtered;
@@ -221,6 +223,17 @@ static void close_all(run *r)
     slc_mpi_strip_close(&r->strip);
 }
 
+/* What there is to be told of slices is told of those of all processes. */
+static bool read_others(run *r)
+{
+    const size_t said = slc_mpi_said();
+    const bool good = all_good(r, slc_label_volume_others(r->job));
+    if (good) {
+        slc_mpi_say_all(said);
+    }
+    return good;
+}
+
 static int work(run *r)
 {
     slc_label_job *label = r->job->label;
@@ -230,8 +243,7 @@ static int work(run *r)
     if (status != SLC_OK) {
         slc_cli_say("label", "%s", r->error.text);
     }
-    bool good = status == SLC_OK && all_good(r, slc_label_volume_others(r->job)) &&
-                all_good(r, !first || slc_label_open_outputs(label));
+    bool good = status == SLC_OK && read_others(r) && all_good(r, !first || slc_label_open_outputs(label));
     slc_io_writer *const writers[] = {label->image_writer, label->mask_writer};
     for (int i = 0; i < 2 && good; i++) {
         if (writers[i] != NULL) {
@@ -255,6 +267,7 @@ static int work(run *r)
         slc_mpi_cleanup_of(NULL);
         good = all_good(r, good);
     }
+    slc_mpi_sum_u64(&label->warnings, 1);
     good = good && (!first || slc_label_volume_print(r->job));
     close_all(r);
     return good ? SLC_CLI_DONE : SLC_CLI_FAILED;

@@ -16,6 +16,7 @@ static struct {
     char *text;
     size_t size;
     FILE *to;
+    size_t told; /* of its bytes */
 } kept;
 static bool has_begun, others_failed;
 
@@ -61,6 +62,34 @@ void slc_mpi_say(const char *command, const char *format, ...)
     va_end(arguments);
 }
 
+size_t slc_mpi_said(void)
+{
+    return kept.to != NULL && fflush(kept.to) == 0 ? kept.size : 0;
+}
+
+/* In pieces, the last of which is not full. */
+void slc_mpi_say_all(size_t since)
+{
+    enum { PIECE = 4096 };
+    const slc_mpi_world world = slc_mpi_here();
+    const size_t behind = slc_mpi_said();
+    for (int r = 1; r < world.size && world.rank == 0; r++) {
+        char text[PIECE];
+        int got = PIECE;
+        while (got == PIECE) {
+            MPI_Status about;
+            (void)MPI_Recv(text, PIECE, MPI_BYTE, r, 3, MPI_COMM_WORLD, &about);
+            (void)MPI_Get_count(&about, MPI_BYTE, &got);
+            (void)fwrite(text, 1, (size_t)got, slc_cli_talk());
+        }
+    }
+    for (int own = PIECE; own == PIECE && world.rank > 0; since += PIECE) {
+        own = behind - since < PIECE ? (int)(behind - since) : PIECE;
+        (void)MPI_Send(own > 0 ? kept.text + since : "", own, MPI_BYTE, 0, 3, MPI_COMM_WORLD);
+    }
+    kept.told = behind;
+}
+
 slc_status slc_mpi_agree(const slc_mpi_world *world, slc_status status, slc_error *error)
 {
     int mine = status < 0 ? world->rank : INT_MAX, first = INT_MAX;
@@ -92,8 +121,8 @@ int slc_mpi_exit_status(int status)
     if (kept.to != NULL) {
         slc_cli_talk_into(NULL);
         (void)fclose(kept.to);
-        for (char *line = kept.text, *end; lowest == world.rank && (end = strchr(line, '\n')) != NULL;
-             line = end + 1) {
+        for (char *line = kept.text + kept.told, *end;
+             lowest == world.rank && (end = strchr(line, '\n')) != NULL; line = end + 1) {
             (void)fprintf(stderr, "rank %d: %.*s\n", world.rank, (int)(end - line), line);
         }
         free(kept.text);

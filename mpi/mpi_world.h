@@ -41,6 +41,11 @@ __attribute__((format(printf, 2, 3)))
 #endif
 void slc_mpi_say(const char *command, const char *format, ...);
 
+/* What processes other than 0 have said since, which is no complaint but to be heard, process 0 says after
+ * what it said, in the order of ranks. Collective. */
+size_t slc_mpi_said(void);
+void slc_mpi_say_all(size_t since);
+
 /* The failure of the lowest rank that has one, with its text, everywhere; SLC_OK if none has. Collective. */
 slc_status slc_mpi_agree(const slc_mpi_world *world, slc_status status, slc_error *error);
 

@@ -132,6 +132,35 @@ equal "said of a component that is left out" "$(cat w.err)" ""
 ranks "2" zero.npy
 ranks "3" below.npy --threshold 0.5
 
+# What there is to tell of slices is told of all of them, whoever read them, and counted.
+python3 - <<'P' || fail "PNG"
+import os, struct, zlib
+def chunk(kind, data):
+    return struct.pack('>I', len(data)) + kind + data + struct.pack('>I', zlib.crc32(kind + data))
+os.mkdir('alpha')
+for z in range(7):
+    rows = b''.join(b'\0' + bytes(((x * 37 + y * 11 + z * 5) % 251, 255 - z)[k] for x in range(9) for k in range(2)) for y in range(6))
+    open('alpha/%d.png' % z, 'wb').write(b'\x89PNG\r\n\x1a\n' + chunk(b'IHDR', struct.pack('>IIBBBBB', 9, 6, 8, 4, 0, 0, 0))
+                                         + chunk(b'IDAT', zlib.compress(rows)) + chunk(b'IEND', b''))
+P
+ranks "1 3" alpha --threshold 150
+equal "slices that are told" "$(grep -c 'alpha is not read' w.err) $(grep -c '"warnings": 7' w.json)" "7 1"
+ranks "3" alpha --threshold 150 --intensity alpha
+equal "slices that are told, beside a volume" "$(grep -c 'alpha is not read' w.err) $(grep -c '"warnings": 14' w.json)" "14 1"
+# Bytes behind a volume, by the last process, which may have no slice.
+python3 - <<'P' || fail "NIfTI"
+import struct
+head = bytearray(352)
+struct.pack_into('<i', head, 0, 348)
+struct.pack_into('<8h', head, 40, 3, 7, 5, 4, 1, 1, 1, 1)
+struct.pack_into('<hh', head, 70, 2, 8)
+struct.pack_into('<f', head, 108, 352)
+head[344:348] = b'n+1\0'
+open('behind.nii', 'wb').write(bytes(head) + bytes(i * 7 % 5 // 3 for i in range(7 * 5 * 4)) + b'more')
+P
+ranks "1 3 5" behind.nii
+grep -q 'bytes behind the last slice are not read' w.err || fail "$(cat w.err)"
+
 # Without columns, which the largest need.
 run label --volume noise.npy --largest 3 -o w.npy -q
 want 0

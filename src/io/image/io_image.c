@@ -291,6 +291,7 @@ static slc_status take_slices(const char *path, slc_io_images *images, slc_error
     const uint64_t share = slices / n, more = slices % n;
     images->in_slices = true;
     images->slices_left = share + (part < more ? 1 : 0);
+    images->in_last = part + 1 == n;
     return status == SLC_OK ? slc_io_images_pass(images, share * part + (part < more ? part : more), error)
                             : status;
 }
@@ -342,9 +343,10 @@ const char *slc_io_images_format(const slc_io_images *images)
 slc_status slc_io_images_next(slc_io_images *images, slc_image *image, slc_error *error)
 {
     images->warning[0] = '\0';
-    if (images->status == SLC_OK && images->in_slices && images->slices_left-- == 0) {
-        images->status = SLC_END;
+    if (images->status == SLC_OK && images->in_slices && images->slices_left == 0 && !images->in_last) {
+        images->status = SLC_END; /* the last part looks at what is behind the slices, too */
     }
+    images->slices_left -= images->slices_left > 0;
     if (images->status == SLC_OK) {
         images->page++;
         images->in_parts = false;

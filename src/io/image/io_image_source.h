@@ -57,7 +57,7 @@ struct slc_io_images {
     /* With config.n_parts: the format can read these rows alone, which says it before slc_io_image_shape;
      * then `image`, `size` and `pixels` are of rows first_row … first_row + image.height - 1 of `height`. */
     bool in_parts;
-    bool in_slices; /* of a volume in parts, of which so many slices are left */
+    bool in_slices, in_last; /* of a volume in parts, and of the last; so many slices are left */
     uint64_t slices_left;
     size_t first_row, height;
     uint8_t *pixels; /* the page's memory */
