@@ -44,7 +44,7 @@ typedef struct slc_hlt1_category_counts {
 enum { SLC_HLT1_MOMENTUM_RANGES = 6 };
 
 /* Long tracks of p > 3 GeV (as found) that are a muon's, another particle's, nobody's: how many are isMuon,
- * how many of these have a chi2 per degree of freedom below 3, 5 and 6 (slc_muon_ids). */
+ * how many of all, isMuon or not, have a chi2 per degree of freedom below 3, 5 and 6 (slc_muon_ids). */
 enum { SLC_HLT1_MUON_CUTS = 3 };
 typedef struct slc_hlt1_muon_counts {
     uint64_t tracks, is_muon, below[SLC_HLT1_MUON_CUTS];
