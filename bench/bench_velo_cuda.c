@@ -342,17 +342,21 @@ static slc_status all_kernels(bench *b, uint32_t batch)
 /* From packets in page-locked memory, as an event builder may have them: nothing is copied on the way. */
 static slc_status locked_streams(bench *b, uint32_t piece)
 {
+    static const struct {
+        const char *name;
+        uint32_t wanted;
+    } ways[] = {{"vertices, of page-locked packets", SLC_VELO_WANT_PRIMARIES},
+                {"both, of page-locked packets", SLC_VELO_WANT_PRIMARIES | SLC_VELO_WANT_DECISIONS},
+                {"decisions, of page-locked packets", SLC_VELO_WANT_DECISIONS}};
     const struct slc_cuda_stream_calls *cuda = slc_cuda_engines_of(NULL)->stream;
     slc_status status = cuda->pin(b->base.bytes, b->base.size, b->error);
     if (status != SLC_OK) {
         return status;
     }
     for (uint32_t n = 1; n <= STREAMS && status == SLC_OK; n *= 2) {
-        status = time_streams(b, &settings[0], "vertices, of page-locked packets", SLC_VELO_WANT_PRIMARIES, n,
-                              piece, false);
-        status = status == SLC_OK ? time_streams(b, &settings[0], "decisions, of page-locked packets",
-                                                 SLC_VELO_WANT_DECISIONS, n, piece, false)
-                                  : status;
+        for (size_t i = 0; i < sizeof ways / sizeof *ways && status == SLC_OK; i++) {
+            status = time_streams(b, &settings[0], ways[i].name, ways[i].wanted, n, piece, false);
+        }
     }
     cuda->unpin(b->base.bytes);
     return status;
