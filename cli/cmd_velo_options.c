@@ -71,7 +71,8 @@ const slc_cli_option slc_velo_options_table[SLC_VELO_OPTIONS] = {
     {"impacts", 0, FLAG(O, impacts), NULL,
      "impact parameters of tracks in --output (group impacts), as with --select"},
     {"wanted", 0, TEXT(O, wanted), "LIST",
-     "make these alone: hits, tracks, states_beam, states_end, primaries; with --select decisions"},
+     "make these alone: hits, tracks, states_beam, states_end, primaries, decisions (--select makes these "
+     "anyway)"},
     {"hit-sigma", 0, NUMBER(O, settings.fit.hit_sigma_mm, 1e-6, 1e3), "X",
      "resolution of hits of unknown size, mm"},
     {"noise-constant", 0, NUMBER(O, settings.fit.noise_constant, 0, 1e3), "X",
@@ -201,7 +202,6 @@ static int check_wanted(const slc_velo_options *options, slc_velo_config *config
         {"decision-bank", options->decision_bank},
         {"monitor", options->monitor != NULL},
         {"residuals", options->residuals != NULL},
-        {"impacts", config->impacts},
         {"serve", options->serve.address != NULL},
         {"beam auto", options->beam != NULL && strcmp(options->beam, "auto") == 0},
     };
@@ -216,6 +216,11 @@ static int check_wanted(const slc_velo_options *options, slc_velo_config *config
     }
     if (slc_velo_wanted_read(options->wanted, &config->wanted, &error) != SLC_OK) {
         return slc_cli_wrong(&slc_cmd_velo, "--%s", error.text);
+    }
+    const uint32_t for_impacts = SLC_VELO_WANT_BEAM | SLC_VELO_WANT_PRIMARIES;
+    if (config->impacts && (config->wanted & for_impacts) != for_impacts) {
+        return slc_cli_wrong(&slc_cmd_velo, "%s needs states_beam and primaries in --wanted",
+                             options->impacts ? "--impacts" : "--columns with impacts");
     }
     return (config->wanted & SLC_VELO_WANT_DECISIONS) == 0 || options->select != NULL
                ? SLC_CLI_GO_ON

@@ -122,9 +122,9 @@ static inline uint64_t bits_from(const uint64_t *row, size_t column)
     return word[0] >> column % 64 | word[1] << 1 << (63 - column % 64);
 }
 
-/* Columns [begin, end) of the rows. */
+/* Columns [begin, end) of the rows. `alike`: all rows have the same. */
 static inline void add_columns(const slc_volume_sum_bundle *bundle, segment *s, size_t begin, size_t end,
-                               bool four)
+                               bool four, bool alike)
 {
     const slc_volume_layer *layer = bundle->layer;
     for (size_t base = begin; base < end; base += 64) {
@@ -137,8 +137,9 @@ static inline void add_columns(const slc_volume_sum_bundle *bundle, segment *s, 
         w.bytes = highest / 8 + 1;
         s->last = base + highest;
         uint64_t unlike = 0;
-        for (size_t r = 0; r < (four ? (size_t)SLC_VOLUME_ROWS : 1); r++) {
-            w.row[r] = four ? bits_from(layer->rows[r] + bundle->at, base) & in : w.any;
+        w.row[0] = w.any;
+        for (size_t r = 0; r < SLC_VOLUME_ROWS && four && !alike; r++) {
+            w.row[r] = bits_from(layer->rows[r] + bundle->at, base) & in;
             unlike |= w.row[r] ^ w.any;
         }
         if (unlike == 0) {
@@ -213,7 +214,7 @@ static inline void add_segment(const slc_volume_sum_bundle *bundle, const segmen
     }
 }
 
-static inline void add_segments(const slc_volume_sum_bundle *bundle, size_t n, bool four,
+static inline void add_segments(const slc_volume_sum_bundle *bundle, size_t n, bool four, bool alike,
                                 slc_volume_sums *records)
 {
     enum { AHEAD = 8 };
@@ -226,10 +227,23 @@ static inline void add_segments(const slc_volume_sum_bundle *bundle, size_t n, b
             __builtin_prefetch(ahead, 1);
             __builtin_prefetch(ahead + sizeof *record - 1, 1);
         }
-        add_columns(bundle, &s, begin, end, four);
+        add_columns(bundle, &s, begin, end, four, alike);
         take_first(bundle, begin, end, record);
         add_segment(bundle, &s, begin, record);
     }
+}
+
+/* Have the four rows of a bundle the same voxels? Those of coarse volumes have. */
+static inline bool are_alike(const slc_volume_sum_bundle *bundle)
+{
+    const slc_volume_layer *layer = bundle->layer;
+    uint64_t unlike = 0;
+    for (size_t k = bundle->at; k < bundle->at + bundle->words; k++) {
+        const uint64_t all = layer->all[k];
+        unlike |= (layer->rows[0][k] ^ all) | (layer->rows[1][k] ^ all) | (layer->rows[2][k] ^ all) |
+                  (layer->rows[3][k] ^ all);
+    }
+    return unlike == 0;
 }
 
 static void sum(const slc_volume_sum_bundle *bundle, slc_volume_sums *records)
@@ -252,10 +266,12 @@ static void sum(const slc_volume_sum_bundle *bundle, slc_volume_sums *records)
         n += u32v_pack(of + n, label, begin);
     }
     begins[n] = (uint32_t)(64 * words);
-    if (bundle->n_rows == SLC_VOLUME_ROWS) {
-        add_segments(bundle, n, true, records);
+    if (bundle->n_rows < SLC_VOLUME_ROWS) {
+        add_segments(bundle, n, false, true, records);
+    } else if (are_alike(bundle)) {
+        add_segments(bundle, n, true, true, records);
     } else {
-        add_segments(bundle, n, false, records);
+        add_segments(bundle, n, true, false, records);
     }
 }
 

@@ -32,13 +32,23 @@ run velo a.mdf --wanted tracks
 want 0
 grep -q '^vertices  *-$' out || fail "vertices that were not made: $(cat out)"
 grep -q '^wanted  *tracks alone' out || fail "what was wanted: $(cat out)"
-for options in "--truth" "--impacts -o b.h5" "--beam auto"; do
+for options in "--truth" "--beam auto"; do
     # shellcheck disable=SC2086 # words on purpose
     run velo a.mdf --wanted tracks $options
     want 2
     want_no_out
     grep -q 'needs what --wanted may leave out' err || fail "$options: $(cat err)"
 done
+run velo a.mdf --wanted tracks -o b.h5 --columns impacts
+want 2
+want_no_out
+grep -q -e '--columns with impacts needs states_beam and primaries in --wanted' err || fail "$(cat err)"
+[ ! -e b.h5 ] || fail "a result of what was refused"
+run velo a.mdf -o all.h5 --columns impacts
+want 0
+run velo a.mdf --wanted primaries,states_beam -o b.h5 --columns impacts
+want 0
+h5diff all.h5 b.h5 /impacts || fail "impacts of what is wanted differ"
 run velo a.mdf --wanted tracks,vertices
 want 2
 grep -q "^sluice velo: --wanted: 'vertices' is none of hits, tracks, states_beam, states_end, primaries" err || fail "$(cat err)"
