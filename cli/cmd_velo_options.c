@@ -71,8 +71,7 @@ const slc_cli_option slc_velo_options_table[SLC_VELO_OPTIONS] = {
     {"impacts", 0, FLAG(O, impacts), NULL,
      "impact parameters of tracks in --output (group impacts), as with --select"},
     {"wanted", 0, TEXT(O, wanted), "LIST",
-     "make these alone: hits, tracks, states_beam, states_end, primaries, decisions (--select makes these "
-     "anyway)"},
+     "make these alone: hits, tracks, states_beam, states_end, primaries, decisions"},
     {"hit-sigma", 0, NUMBER(O, settings.fit.hit_sigma_mm, 1e-6, 1e3), "X",
      "resolution of hits of unknown size, mm"},
     {"noise-constant", 0, NUMBER(O, settings.fit.noise_constant, 0, 1e3), "X",
