@@ -250,12 +250,18 @@ static slc_status send_batch(slc_velo_cuda *engine, const slc_velo_cuda_in *in, 
     return c.status;
 }
 
+/* Padding that differs costs a recording or a copy, and nothing else. */
+static bool is_same(const void *recorded, const void *wanted, size_t size)
+{
+    return memcmp(recorded, wanted, size) == 0;
+}
+
 /* The selection, where it is another one than before. */
 static slc_status send_selection(slc_velo_cuda *engine, const slc_velo_sorted_selection *selection,
                                  slc_error *error)
 {
     slc_velo_sorted_selection *have = &engine->selected;
-    if (selection == NULL || (engine->selects && memcmp(have, selection, sizeof *have) == 0)) {
+    if (selection == NULL || (engine->selects && is_same(have, selection, sizeof *have))) {
         return SLC_OK;
     }
     engine->selects = true;
@@ -354,12 +360,6 @@ static slc_status launch(slc_velo_cuda *engine, bool timed, slc_error *error)
     run_stage(&l, s->decisions, slc_velo_cuda_decide);
     mark(&l, SLC_VELO_CUDA_PARTS);
     return l.status;
-}
-
-/* Padding that differs costs a recording, and nothing else. */
-static bool is_same(const void *recorded, const void *wanted, size_t size)
-{
-    return memcmp(recorded, wanted, size) == 0;
 }
 
 /* All launches at once: recorded when memory or settings are others than before. */
