@@ -88,17 +88,19 @@ static inline void meet_words(const pair *p, bool side, int known)
     for (size_t k = 0; k < p->n; k += BITS_WORDS_N) {
         const uint64_t *s = p->s + k, *t = p->t + k;
         const bits_words s_here = BITS_WORDS(s), t_here = BITS_WORDS(t), both = s_here & t_here;
-        const bits_words last = both & ~(RIGHT(s) & RIGHT(t));
+        const bits_words last = both & ~(BITS_WORDS_RIGHT(s) & BITS_WORDS_RIGHT(t));
         bits_words met = last, edges, touch = both;
         if (side) {
             const uint64_t *own = p->own + k, *other = p->other + k;
-            const bits_words o_here = BITS_WORDS(own), u_here = BITS_WORDS(other), o_left = LEFT(own),
-                             u_left = LEFT(other);
-            touch = both & ((o_here & (u_here | u_left | RIGHT(other))) | (u_here & (o_left | RIGHT(own))));
+            const bits_words o_here = BITS_WORDS(own), u_here = BITS_WORDS(other),
+                             o_left = BITS_WORDS_LEFT(own), u_left = BITS_WORDS_LEFT(other);
+            touch = both & ((o_here & (u_here | u_left | BITS_WORDS_RIGHT(other))) |
+                            (u_here & (o_left | BITS_WORDS_RIGHT(own))));
             bits_words sum = touch;
             carry = bits_add_words(&sum, &both, carry);
             met = last & (touch | (sum ^ both ^ touch));
-            edges = (o_here & u_left & ~LEFT(s) & ~t_here) | (o_left & u_here & ~s_here & ~LEFT(t));
+            edges = (o_here & u_left & ~BITS_WORDS_LEFT(s) & ~t_here) |
+                    (o_left & u_here & ~s_here & ~BITS_WORDS_LEFT(t));
         }
         if (known != KNOWN_NONE) {
             const bits_words a = BITS_WORDS(p->known[0] + k), b = BITS_WORDS(p->known[1] + k),
@@ -177,7 +179,7 @@ static void find_edges(slc_volume_strip *strip, const slc_volume_layer *layer, c
     static void (*const meet_of[2][3])(const pair *) = {
         {meet_columns, meet_columns_by_one, meet_columns_by_either},
         {meet_sides, meet_sides_by_one, meet_sides_by_either}};
-    const ptrdiff_t shift = away(strip, neighbour);
+    const ptrdiff_t shift = slc_volume_away(strip, neighbour);
     const slc_volume_layer *other = neighbour == SLC_VOLUME_ABOVE ? layer : before;
     const bool bundles = strip->connectivity == 26;
     const bool side = bundles || (strip->connectivity == 18 && neighbour < SLC_VOLUME_BEFORE_DOWN);
@@ -227,7 +229,7 @@ typedef struct marked {
 
 static marked marks_of(const slc_volume_strip *strip, const slc_volume_layer *other, int neighbour, int side)
 {
-    const ptrdiff_t shift = away(strip, neighbour);
+    const ptrdiff_t shift = slc_volume_away(strip, neighbour);
     return (marked){.edges = strip->edges[neighbour][side],
                     .starts = other->starts + shift,
                     .ranks = other->ranks + shift,

@@ -12,17 +12,6 @@
 
 #include "simd/simd_words.h"
 
-/* Words of a row moved by one column, from their neighbours in the row. */
-#define LEFT(row)  (BITS_WORDS(row) << 1 | BITS_WORDS((row)-1) >> 63)
-#define RIGHT(row) (BITS_WORDS(row) >> 1 | BITS_WORDS((row) + 1) << 63)
-
-/* By how many words a neighbour's bundle is away, in its layer. */
-static ptrdiff_t away(const slc_volume_strip *strip, int neighbour)
-{
-    const ptrdiff_t pitch = (ptrdiff_t)strip->pitch;
-    return neighbour == SLC_VOLUME_BEFORE ? 0 : neighbour == SLC_VOLUME_BEFORE_DOWN ? pitch : -pitch;
-}
-
 /* A layer of equal values and its neighbours of one kind: voxels that are not 0 and first columns of runs;
  * columns where both are equal; what is known of them by those that were found before. */
 typedef struct values_pair {
@@ -49,26 +38,28 @@ static inline void mark_words(const values_pair *p, bool straight, bool side, bo
         const uint64_t *s = p->s + k, *t = p->t + k, *both = p->both + k, *starts = p->s_starts + k;
         const bits_words equal = BITS_WORDS(both), begin = BITS_WORDS(starts);
         const uint64_t *one = p->known + k, *other = p->also + k;
-        bits_words here = BITS_WORDS(one), left = LEFT(one), column, which = BITS_WORDS(p->which + k);
+        bits_words here = BITS_WORDS(one), left = BITS_WORDS_LEFT(one), column,
+                   which = BITS_WORDS(p->which + k);
         if (known != OF_ONE) {
-            const bits_words a = BITS_WORDS(other), b = LEFT(other);
+            const bits_words a = BITS_WORDS(other), b = BITS_WORDS_LEFT(other);
             here = known == OF_BOTH ? here & a : here | a;
             left = known == OF_BOTH ? left & b : left | b;
         }
         if (straight) {
-            column = equal & ~(LEFT(both) & ~begin);
+            column = equal & ~(BITS_WORDS_LEFT(both) & ~begin);
         } else {
             const bits_words from = spares ? here : here & equal, on = (equal | from) & (~begin | from);
             bits_words sum = from;
             carry = bits_add_words(&sum, &on, carry);
-            column = equal & ~(RIGHT(both) & ~RIGHT(starts)) & ~from & ~((sum ^ from ^ on) & ~begin);
+            column = equal & ~(BITS_WORDS_RIGHT(both) & ~BITS_WORDS_RIGHT(starts)) & ~from &
+                     ~((sum ^ from ^ on) & ~begin);
         }
         BITS_WORDS_STORE(p->marks[SLC_VOLUME_COLUMN] + k, column);
         which |= (bits_words)(column != 0) & (bit + 1) << p->number;
         if (side) {
-            const bits_words apart = ~(equal | LEFT(both)), theirs = BITS_WORDS(p->t_starts + k);
-            bits_words before = apart & begin & (theirs | ~BITS_WORDS(t)) & LEFT(t);
-            bits_words behind = apart & theirs & (begin | ~BITS_WORDS(s)) & LEFT(s);
+            const bits_words apart = ~(equal | BITS_WORDS_LEFT(both)), theirs = BITS_WORDS(p->t_starts + k);
+            bits_words before = apart & begin & (theirs | ~BITS_WORDS(t)) & BITS_WORDS_LEFT(t);
+            bits_words behind = apart & theirs & (begin | ~BITS_WORDS(s)) & BITS_WORDS_LEFT(s);
             if (spares) {
                 before &= ~here;
                 behind &= ~left;
@@ -81,12 +72,14 @@ static inline void mark_words(const values_pair *p, bool straight, bool side, bo
         BITS_WORDS_STORE(p->which + k, which);
     }
 }
-/* Marks of a layer with one neighbour. */
+
+/* Marks of a layer with one neighbour. `above`: it was compared with its own rows, too; `more`: not all
+ * contacts are straight ones. */
 OUT_OF_LINE static void mark(slc_volume_strip *strip, const slc_volume_layer *layer,
-                             const slc_volume_layer *before, int neighbour, bool above, bool sides)
+                             const slc_volume_layer *before, int neighbour, bool above, bool more)
 {
     const slc_volume_layer *other = neighbour == SLC_VOLUME_ABOVE ? layer : before;
-    const ptrdiff_t shift = away(strip, neighbour);
+    const ptrdiff_t shift = slc_volume_away(strip, neighbour);
     const bool wide = strip->connectivity == 26, six = strip->connectivity == 6;
     const uint64_t *met = layer->meets[SLC_VOLUME_BEFORE];
     values_pair p = {.s = layer->all,
@@ -100,7 +93,7 @@ OUT_OF_LINE static void mark(slc_volume_strip *strip, const slc_volume_layer *la
                      .which = strip->which,
                      .number = (unsigned)(SLC_VOLUME_SIDES * neighbour),
                      .n = strip->pitch * strip->bundles};
-    if (neighbour == SLC_VOLUME_BEFORE && sides) {
+    if (neighbour == SLC_VOLUME_BEFORE && more && !six) {
         mark_words(&p, true, true, true, OF_ONE);
     } else if (neighbour == SLC_VOLUME_BEFORE) {
         mark_words(&p, true, false, true, OF_ONE);
@@ -151,17 +144,17 @@ static void compare(slc_volume_strip *strip, slc_volume_layer *layer, const slc_
     const bool more = equal_columns(strip, layer, values), six = strip->connectivity == 6;
     memset(strip->which, 0, strip->pitch * strip->bundles * sizeof *strip->which);
     if (before != NULL) {
-        mark(strip, layer, before, SLC_VOLUME_BEFORE, values->above, more && !six);
+        mark(strip, layer, before, SLC_VOLUME_BEFORE, values->above, more);
     }
     if (!more) {
         return;
     }
     if (values->above) {
-        mark(strip, layer, before, SLC_VOLUME_ABOVE, true, !six);
+        mark(strip, layer, before, SLC_VOLUME_ABOVE, true, more);
     }
     if (before != NULL && !six) {
-        mark(strip, layer, before, SLC_VOLUME_BEFORE_DOWN, values->above, true);
-        mark(strip, layer, before, SLC_VOLUME_BEFORE_UP, values->above, true);
+        mark(strip, layer, before, SLC_VOLUME_BEFORE_DOWN, values->above, more);
+        mark(strip, layer, before, SLC_VOLUME_BEFORE_UP, values->above, more);
     }
     if (!six) {
         settle_sides(strip, values);

@@ -66,6 +66,13 @@ typedef struct slc_volume_strip {
     uint64_t *which;
 } slc_volume_strip;
 
+/* By how many words a neighbour's bundle is away, in its layer. */
+static inline ptrdiff_t slc_volume_away(const slc_volume_strip *strip, int neighbour)
+{
+    const ptrdiff_t pitch = (ptrdiff_t)strip->pitch;
+    return neighbour == SLC_VOLUME_BEFORE ? 0 : neighbour == SLC_VOLUME_BEFORE_DOWN ? pitch : -pitch;
+}
+
 /* Voxels of a layer of equal values, which is one slice, and of the slice before it (NULL: none). */
 typedef struct slc_volume_values {
     const char *own, *before;

@@ -21,6 +21,9 @@ typedef uint64_t bits_words __attribute__((vector_size(8 * BITS_WORDS_N)));
 typedef uint64_t bits_words_near __attribute__((vector_size(8 * BITS_WORDS_N), aligned(8), may_alias));
 #define BITS_WORDS(p)          (*(const bits_words_near *)(const void *)(p))
 #define BITS_WORDS_STORE(p, v) (*(bits_words_near *)(void *)(p) = (v))
+/* The same moved by one column, from their neighbours in the row: what is in the column before, and after. */
+#define BITS_WORDS_LEFT(p)  (BITS_WORDS(p) << 1 | BITS_WORDS((p)-1) >> 63)
+#define BITS_WORDS_RIGHT(p) (BITS_WORDS(p) >> 1 | BITS_WORDS((p) + 1) << 63)
 
 /* a += b as one number, with a carry in; returns the carry out. */
 #if defined(__AVX512F__) && SIMD_MAX_LANES == 16
