@@ -75,6 +75,7 @@ typedef struct slc_hlt1_job {
     slc_hlt1_check check;
     slc_faults input_faults; /* of the input at hand */
     uint64_t input_hits[3];  /* of UT, SciFi and muon stations in it */
+    uint64_t input_cut;
     uint64_t input_particles;
     slc_io_writer *results; /* NULL without -o */
     slc_hlt1_totals totals;

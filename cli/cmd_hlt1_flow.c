@@ -54,6 +54,7 @@ static bool add_to_totals(slc_hlt1_job *job, const slc_hlt1_result *result)
     slc_hlt1_totals *totals = &job->totals;
     totals->events += result->ut.head.n_events;
     totals->cut_events += result->velo.n_gec_events;
+    job->input_cut += result->velo.n_gec_events;
     for (int i = 0; i < SLC_HLT1_ROWS; i++) {
         totals->rows[i] += heads[i]->size;
         for (uint32_t e = 0; e < heads[i]->n_events && totals->of_event[i] != NULL; e++) {
@@ -131,7 +132,7 @@ static void judge_input(slc_hlt1_job *job, const char *path, uint64_t events)
     for (int i = 0; i < 3; i++) {
         any = any || job->input_hits[i] > 0;
     }
-    for (int i = 0; i < 3 && events > job->totals.cut_events; i++) {
+    for (int i = 0; i < 3 && events > job->input_cut; i++) {
         if (job->input_hits[i] == 0) {
             slc_cli_say("hlt1", "%s: none of its %llu events has a hit of %s", path,
                         (unsigned long long)events, names[i]);
@@ -181,7 +182,7 @@ static bool take_end(slc_hlt1_job *job, const slc_flow_item *end)
         tell_input(job, end, cut);
     }
     memset(job->input_hits, 0, sizeof job->input_hits);
-    job->input_particles = 0;
+    job->input_particles = job->input_cut = 0;
     slc_faults_reset(&job->input_faults);
     return go_on;
 }

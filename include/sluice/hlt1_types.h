@@ -26,7 +26,10 @@ enum {
      * event */
     SLC_FAULT_HLT1_PAIRS = SLC_FAULT_OF_HLT1(
         3), /* more pairs of tracks than an event may keep: those of the last tracks were not looked for */
-    SLC_FAULT_HLT1_FIT = SLC_FAULT_OF_HLT1(4), /* a long track that cannot be flown: it has no fit */
+    SLC_FAULT_HLT1_FIT = SLC_FAULT_OF_HLT1(4),      /* a long track that cannot be flown: it has no fit */
+    SLC_FAULT_HLT1_NO_UT = SLC_FAULT_OF_HLT1(5),    /* no bank of the UT in an event that was not cut */
+    SLC_FAULT_HLT1_NO_SCIFI = SLC_FAULT_OF_HLT1(6), /* likewise of the SciFi */
+    SLC_FAULT_HLT1_NO_MUON = SLC_FAULT_OF_HLT1(7),  /* and of the muon stations */
 };
 
 #define SLC_HLT1_NONE 0xffffffffU /* no such track or hit */

@@ -2,6 +2,7 @@
  * An event's banks by detector. */
 #include "hlt1/hlt1_banks.h"
 #include "lhcb/lhcb_walk.h"
+#include <sluice/hlt1_types.h>
 
 enum { AHEAD = 24 };
 
@@ -31,6 +32,20 @@ static inline void take(slc_hlt1_banks *banks, const slc_lhcb_bank *bank, uint64
     }
 }
 
+/* An event without a detector's banks looks as one without its hits. */
+static void tell_absent(const slc_batch *batch, uint32_t event, const slc_hlt1_banks *banks,
+                        slc_faults *faults)
+{
+    static const slc_fault_code codes[SLC_HLT1_DETECTORS] = {[SLC_HLT1_UT] = SLC_FAULT_HLT1_NO_UT,
+                                                             [SLC_HLT1_SCIFI] = SLC_FAULT_HLT1_NO_SCIFI,
+                                                             [SLC_HLT1_MUON] = SLC_FAULT_HLT1_NO_MUON};
+    for (size_t d = 0; d < SLC_HLT1_DETECTORS && faults != NULL && batch->length[event] > 0; d++) {
+        if (banks->of[d].n == 0) {
+            slc_faults_add(faults, codes[d], batch->first_event + event, -1, 0);
+        }
+    }
+}
+
 static void walk(const slc_batch *batch, uint32_t event, slc_hlt1_banks *banks, slc_faults *faults)
 {
     slc_lhcb_bank_cursor cursor = SLC_LHCB_BANKS_OF(batch, event);
@@ -42,6 +57,7 @@ static void walk(const slc_batch *batch, uint32_t event, slc_hlt1_banks *banks, 
         }
         take(banks, &bank, batch->first_event + event, faults);
     }
+    tell_absent(batch, event, banks, faults);
 }
 
 void slc_hlt1_banks_find(const slc_batch *batch, uint32_t event, const slc_lhcb_places *places,
@@ -62,4 +78,5 @@ void slc_hlt1_banks_find(const slc_batch *batch, uint32_t event, const slc_lhcb_
         const slc_lhcb_bank bank = slc_lhcb_bank_at(batch->bytes + batch->offset[event], place[i]);
         take(banks, &bank, batch->first_event + event, faults);
     }
+    tell_absent(batch, event, banks, faults);
 }

@@ -29,7 +29,8 @@ typedef struct slc_hlt1_banks {
 extern const uint8_t slc_hlt1_bank_types[SLC_HLT1_DETECTORS];
 
 /* Banks of event `event` of the batch by detector, in their order; none of an event of several crossings,
- * which the VELO's walk tells. `places` knows events or does not; it and `faults` may be NULL. */
+ * which the VELO's walk tells; a detector without a bank in another one is a fault. `places` knows events or
+ * does not; it and `faults` may be NULL. */
 void slc_hlt1_banks_find(const slc_batch *batch, uint32_t event, const slc_lhcb_places *places,
                          slc_hlt1_banks *banks, slc_faults *faults);
 

@@ -46,5 +46,8 @@ static const slc_fault_kind fault_kinds[] = {
     {SLC_FAULT_HLT1_PAIRS, "hlt1_pairs",
      "more pairs of tracks than an event may keep; those of the last tracks were not looked for", NULL},
     {SLC_FAULT_HLT1_FIT, "hlt1_fit", "long track that turns round in the field; it has no fit", NULL},
+    {SLC_FAULT_HLT1_NO_UT, "event_no_ut", "no bank of the UT in the event", "event %e"},
+    {SLC_FAULT_HLT1_NO_SCIFI, "event_no_scifi", "no bank of the SciFi in the event", "event %e"},
+    {SLC_FAULT_HLT1_NO_MUON, "event_no_muon", "no bank of the muon stations in the event", "event %e"},
 };
 SLC_FAULTS_REGISTER(fault_kinds)

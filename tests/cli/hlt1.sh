@@ -109,6 +109,40 @@ grep -q "bank" err || fail "the damage was not told: $(cat err)"
 run hlt1 damaged.mdf --geometry "$folder" --json -q --no-checksum --strict
 want 1
 
+# An event without the banks of a detector: a fault, and nothing else of the others.
+python3 - "$ten" <<'PYTHON' || fail "no events without banks made"
+import struct, sys
+data = open(sys.argv[1], "rb").read()
+def without(name, kinds, events):
+    out, at, e = bytearray(), 0, 0
+    while at < len(data):
+        size, = struct.unpack_from("<I", data, at)
+        record, p = bytearray(data[at:at + 48]), at + 48
+        while p < at + size:
+            _, length, kind = struct.unpack_from("<HHB", data, p)
+            whole = (length + 3) // 4 * 4
+            record += b"" if kind in kinds and e in events else data[p:p + whole]
+            p += whole
+        struct.pack_into("<4I", record, 0, len(record), len(record), len(record), 0)
+        out += record; at += size; e += 1
+    open(name, "wb").write(out)
+without("absent.mdf", {64: 0}, {3, 7})
+without("more.mdf", {13: 0, 66: 0}, {5})
+without("no-ut.mdf", {66: 0}, set(range(10)))
+PYTHON
+for how in "--threads 1" "--threads 2 --batch 3"; do
+    run hlt1 absent.mdf more.mdf --geometry "$folder" --json -q --no-checksum $how
+    want 0
+    equal "absent, $how" "$(key out "sorted(o['faults'].items())")" "[('event_no_muon', 1), ('event_no_scifi', 2), ('event_no_ut', 1)]"
+    equal "hits, $how" "$(key out "[n for n, k in enumerate(o['scifi_clusters']) if k == 0], [n for n, k in enumerate(o['ut_hits']) if k == 0]")" "([3, 7], [15])"
+    printf 'sluice hlt1: %s\n' "absent.mdf: 2 × event_no_scifi (no bank of the SciFi in the event), first at event 3" \
+        "more.mdf: 1 × event_no_ut (no bank of the UT in the event), first at event 5" \
+        "more.mdf: 1 × event_no_muon (no bank of the muon stations in the event), first at event 5" | want_err
+done
+run hlt1 "$ten" no-ut.mdf --geometry "$folder" --json -q --no-checksum --gec-ut-scifi 4200 # leaves out seven of the first, five of the other
+want 1
+grep -q "no-ut.mdf: none of its 10 events has a hit of the UT" err || fail "a missing detector behind cut events was not told: $(cat err)"
+
 mkdir broken
 cp "$folder"/*.bin "$folder"/forward_params.txt broken
 chmod u+w broken/*
