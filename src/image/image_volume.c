@@ -523,6 +523,12 @@ slc_status slc_volume_run_grey(slc_volume_labeller *v, const slc_volume *volume,
         slc_volume_wrap(v);
     }
     slc_volume_flatten(v);
+    v->records = NULL;
+    v->firsts = NULL;
+    status = features != 0 ? slc_volume_records_reserve(v, error) : SLC_OK;
+    if (status != SLC_OK) {
+        return status;
+    }
     slc_team_run(v->team, v->n_parts, number_part, v);
     slc_team_run(v->team, v->n_parts, number_all_of_part, v);
     if (v->keep.some) {

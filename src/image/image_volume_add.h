@@ -1,277 +1,90 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * Inside the loops over volumes: features. What is summed up is a segment: neighbouring runs of a bundle that
- * have one label, which in crowded volumes is most of a row. Voxels are summed up by bytes of their words,
- * from a table: how many there are, their columns and the squares of these.
+ * have one label, which in crowded volumes is most of a row.
  */
 #ifndef SLUICE_IMAGE_VOLUME_ADD_H
 #define SLUICE_IMAGE_VOLUME_ADD_H
 
 #include "image/image_volume_kernels.h"
 
-#include "simd/simd.h"
+#include "simd/simd_bit_sums.h"
 
-/* Of a byte: how many bits are set, the sum of their numbers, and of the squares: 16 bits each. */
-#define BIT_SUMS(i)   (UINT64_C(1) | UINT64_C(i) << 16 | UINT64_C(i) * UINT64_C(i) << 32)
-#define BIT_SUMS_1(v) (v), (v) + BIT_SUMS(0)
-#define BIT_SUMS_2(v) BIT_SUMS_1(v), BIT_SUMS_1((v) + BIT_SUMS(1))
-#define BIT_SUMS_3(v) BIT_SUMS_2(v), BIT_SUMS_2((v) + BIT_SUMS(2))
-#define BIT_SUMS_4(v) BIT_SUMS_3(v), BIT_SUMS_3((v) + BIT_SUMS(3))
-#define BIT_SUMS_5(v) BIT_SUMS_4(v), BIT_SUMS_4((v) + BIT_SUMS(4))
-#define BIT_SUMS_6(v) BIT_SUMS_5(v), BIT_SUMS_5((v) + BIT_SUMS(5))
-#define BIT_SUMS_7(v) BIT_SUMS_6(v), BIT_SUMS_6((v) + BIT_SUMS(6))
-#define BIT_SUMS_8(v) BIT_SUMS_7(v), BIT_SUMS_7((v) + BIT_SUMS(7))
-static const uint64_t bit_sums[256] = {BIT_SUMS_8(UINT64_C(0))};
+#ifdef SIMD_BIT_SUMS
+#include "image/image_volume_add_wide.h"
+#else
+#include "image/image_volume_add_narrow.h"
+#endif
 
-/* What is added to a record: voxels of a segment, those of the rows of y + 1, of z + 1 and of both; their
- * columns, without those of both; the squares of all; and the last column. */
-typedef struct segment {
-    uint64_t n, n_down, n_back, n_both, x, x_down, x_back, xx, last;
-} segment;
-
-/* Adds set bits whose numbers count from `base`: how many, their numbers and the squares of these. */
-static inline void add_bits(segment *s, uint64_t base, uint64_t n, uint64_t x, uint64_t xx)
+/* Lists the segments of a bundle: first columns, one more, and labels. */
+static inline size_t list_segments(const slc_volume_sum_layer *s, size_t at)
 {
-    s->n += n;
-    s->x += x + base * n;
-    s->xx += xx + base * (2 * x + base * n);
-}
-
-/* 64 columns of the rows from `base` on, in which there is a voxel. */
-typedef struct window {
-    uint64_t base, row[SLC_VOLUME_ROWS], any;
-    size_t bytes; /* behind them is none */
-} window;
-
-/* By bytes, from the highest: each is added i times to the second sum and i (i + 1) / 2 times to the third.
- */
-typedef struct byte_sums {
-    uint64_t all, by_byte, by_squares;
-} byte_sums;
-
-static inline void add_byte(byte_sums *s, uint64_t sums, bool last)
-{
-    s->all += sums;
-    s->by_byte += last ? 0 : s->all;
-    s->by_squares += last ? 0 : s->by_byte;
-}
-
-/* A bit of byte i has the number 8 i + b. */
-static inline uint64_t bits_in(const byte_sums *s)
-{
-    return s->all & 0xffff;
-}
-
-static inline uint64_t numbers_in(const byte_sums *s)
-{
-    return (s->all >> 16 & 0xffff) + 8 * (s->by_byte & 0xffff);
-}
-
-static inline uint64_t squares_in(const byte_sums *s)
-{
-    const uint64_t n_1 = s->by_byte & 0xffff, x_1 = s->by_byte >> 16 & 0xffff, n_2 = s->by_squares & 0xffff;
-    return (s->all >> 32) + 16 * x_1 + 64 * (2 * n_2 - n_1); /* i² is twice i (i + 1) / 2 without i */
-}
-
-/* Rows that are alike: `times` of them. */
-static inline void add_alike(segment *s, const window *w, uint64_t times)
-{
-    const uint64_t row = w->row[0];
-    uint64_t n = bits_count(row), x = n * (n - 1) / 2, xx = x * (2 * n - 1) / 3;
-    if ((row & (row + 1)) != 0) { /* not the first n */
-        byte_sums sums = {0};
-        for (size_t i = w->bytes; i-- > 0;) {
-            add_byte(&sums, bit_sums[row >> 8 * i & 0xff], i == 0);
-        }
-        x = numbers_in(&sums);
-        xx = squares_in(&sums);
-    }
-    const uint64_t column = x + w->base * n;
-    add_bits(s, w->base, times * n, times * x, times * xx);
-    s->n_down += times / 2 * n;
-    s->n_back += times / 2 * n;
-    s->n_both += times / 4 * n;
-    s->x_down += times / 2 * column;
-    s->x_back += times / 2 * column;
-}
-
-/* The sums of one byte of four rows are below 2^16, and so are those of all bytes. */
-static inline void add_four(segment *s, const window *w)
-{
-    byte_sums all = {0}, down = {0}, back = {0};
-    for (size_t i = w->bytes; i-- > 0;) {
-        const uint64_t t0 = bit_sums[w->row[0] >> 8 * i & 0xff], t1 = bit_sums[w->row[1] >> 8 * i & 0xff],
-                       t2 = bit_sums[w->row[2] >> 8 * i & 0xff], t3 = bit_sums[w->row[3] >> 8 * i & 0xff];
-        add_byte(&all, t0 + t1 + t2 + t3, i == 0);
-        add_byte(&down, t1 + t3, i == 0);
-        add_byte(&back, t2 + t3, i == 0);
-    }
-    const uint64_t n_down = bits_in(&down), n_back = bits_in(&back);
-    add_bits(s, w->base, bits_in(&all), numbers_in(&all), squares_in(&all));
-    s->n_down += n_down;
-    s->n_back += n_back;
-    s->n_both += bits_count(w->row[3]);
-    s->x_down += numbers_in(&down) + w->base * n_down;
-    s->x_back += numbers_in(&back) + w->base * n_back;
-}
-
-/* 64 bits from `column` on. */
-static inline uint64_t bits_from(const uint64_t *row, size_t column)
-{
-    const uint64_t *word = row + column / 64;
-    return word[0] >> column % 64 | word[1] << 1 << (63 - column % 64);
-}
-
-/* Columns [begin, end) of the rows. `alike`: all rows have the same. */
-static inline void add_columns(const slc_volume_sum_bundle *bundle, segment *s, size_t begin, size_t end,
-                               bool four, bool alike)
-{
-    const slc_volume_layer *layer = bundle->layer;
-    for (size_t base = begin; base < end; base += 64) {
-        const uint64_t in = end - base < 64 ? ~(~(uint64_t)0 << (end - base)) : ~(uint64_t)0;
-        window w = {.base = base, .any = bits_from(layer->all + bundle->at, base) & in};
-        if (w.any == 0) {
-            continue;
-        }
-        const size_t highest = bits_highest(w.any);
-        w.bytes = highest / 8 + 1;
-        s->last = base + highest;
-        uint64_t unlike = 0;
-        w.row[0] = w.any;
-        for (size_t r = 0; r < SLC_VOLUME_ROWS && four && !alike; r++) {
-            w.row[r] = bits_from(layer->rows[r] + bundle->at, base) & in;
-            unlike |= w.row[r] ^ w.any;
-        }
-        if (unlike == 0) {
-            add_alike(s, &w, four ? 4 : 1);
-        } else {
-            add_four(s, &w);
-        }
-    }
-}
-
-static inline uint32_t lower_of(uint32_t a, uint64_t b)
-{
-    return b < a ? (uint32_t)b : a;
-}
-
-static inline uint32_t higher_of(uint32_t a, uint64_t b)
-{
-    return b > a ? (uint32_t)b : a;
-}
-
-/* The first voxel of all, of which bundles come in another order than rows. */
-static inline void take_first(const slc_volume_sum_bundle *bundle, size_t begin, size_t end,
-                              slc_volume_sums *r)
-{
-    const slc_volume_layer *layer = bundle->layer;
-    const uint64_t before = (uint64_t)r->first_z << 32 | r->first_y;
-    if (r->volume != 0 && before < (bundle->z << 32 | bundle->y)) {
-        return;
-    }
-    for (size_t row = 0; row < bundle->n_rows; row++) {
-        for (size_t base = begin; base < end; base += 64) {
-            const uint64_t in = end - base < 64 ? ~(~(uint64_t)0 << (end - base)) : ~(uint64_t)0,
-                           bits = bits_from(layer->rows[row] + bundle->at, base) & in;
-            if (bits == 0) {
-                continue;
-            }
-            const uint64_t y = bundle->y + (row & 1), z = bundle->z + (row >> 1),
-                           x = base + bits_lowest(bits);
-            const uint64_t at = z << 32 | y;
-            if (r->volume == 0 || at < before || (at == before && x < r->first_x)) {
-                r->first_x = (uint32_t)x;
-                r->first_y = (uint32_t)y;
-                r->first_z = (uint32_t)z;
-            }
-            return;
-        }
-    }
-}
-
-static inline void add_segment(const slc_volume_sum_bundle *bundle, const segment *s, uint64_t first,
-                               slc_volume_sums *r)
-{
-    const uint64_t y = bundle->y, z = bundle->z;
-    const uint64_t y_min = y + (s->n_down == s->n ? 1 : 0), y_max = y + (s->n_down > 0 ? 1 : 0);
-    const uint32_t none = r->volume == 0 ? UINT32_MAX : 0;
-    r->x_min = lower_of(r->x_min | none, first);
-    r->y_min = lower_of(r->y_min | none, y_min);
-    r->x_max = higher_of(r->x_max, s->last);
-    r->y_max = higher_of(r->y_max, y_max);
-    r->z_max = higher_of(r->z_max, z + (s->n_back > 0 ? 1 : 0));
-    r->volume += s->n;
-    r->x += s->x;
-    r->y += s->n * y + s->n_down;
-    r->z += s->n * z + s->n_back;
-    if (bundle->second) {
-        r->xx += s->xx;
-        r->xy += s->x * y + s->x_down;
-        r->xz += s->x * z + s->x_back;
-        r->yy += y * (s->n * y + 2 * s->n_down) + s->n_down;
-        r->yz += y * (s->n * z + s->n_back) + z * s->n_down + s->n_both;
-        r->zz += z * (s->n * z + 2 * s->n_back) + s->n_back;
-    }
-}
-
-static inline void add_segments(const slc_volume_sum_bundle *bundle, size_t n, bool four, bool alike,
-                                slc_volume_sums *records)
-{
-    enum { AHEAD = 8 };
-    for (size_t i = 0; i < n; i++) {
-        const size_t begin = bundle->begins[i], end = bundle->begins[i + 1];
-        slc_volume_sums *record = &records[bundle->labels[i]];
-        segment s = {0};
-        if (i + AHEAD < n) {
-            const char *ahead = (const char *)&records[bundle->labels[i + AHEAD]];
-            __builtin_prefetch(ahead, 1);
-            __builtin_prefetch(ahead + sizeof *record - 1, 1);
-        }
-        add_columns(bundle, &s, begin, end, four, alike);
-        take_first(bundle, begin, end, record);
-        add_segment(bundle, &s, begin, record);
-    }
-}
-
-/* Have the four rows of a bundle the same voxels? Those of coarse volumes have. */
-static inline bool are_alike(const slc_volume_sum_bundle *bundle)
-{
-    const slc_volume_layer *layer = bundle->layer;
-    uint64_t unlike = 0;
-    for (size_t k = bundle->at; k < bundle->at + bundle->words; k++) {
-        const uint64_t all = layer->all[k];
-        unlike |= (layer->rows[0][k] ^ all) | (layer->rows[1][k] ^ all) | (layer->rows[2][k] ^ all) |
-                  (layer->rows[3][k] ^ all);
-    }
-    return unlike == 0;
-}
-
-static void sum(const slc_volume_sum_bundle *bundle, slc_volume_sums *records)
-{
-    const slc_volume_layer *layer = bundle->layer;
-    const size_t at = bundle->at, words = bundle->words, base = layer->ranks[at],
-                 end = layer->ranks[at + words];
+    const slc_volume_layer *layer = s->layer;
+    const size_t words = s->pitch, base = layer->ranks[at], end = layer->ranks[at + words];
     const uint32_t *labels = layer->labels + base;
-    uint32_t *columns = bundle->columns, *begins = bundle->begins, *of = bundle->labels;
-    size_t listed = 0, n = 0;
+    size_t listed = 0, n = 0, same = 1;
+    if (base == end) {
+        return 0;
+    }
+    while (base + same < end && labels[same] == labels[0]) {
+        same++;
+    }
+    if (same == end - base) { /* as mostly in crowded volumes */
+        size_t k = 0;
+        while (layer->starts[at + k] == 0) {
+            k++;
+        }
+        s->begins[0] = (uint32_t)(64 * k + bits_lowest(layer->starts[at + k]));
+        s->begins[1] = (uint32_t)(64 * words);
+        s->labels[0] = labels[0];
+        return 1;
+    }
     for (size_t k = 0; k < words; k++) {
-        listed += bits_positions_u32(columns + listed, layer->starts[at + k], (uint32_t)(64 * k));
+        listed += bits_positions_u32(s->columns + listed, layer->starts[at + k], (uint32_t)(64 * k));
     }
     for (size_t i = 0; i < end - base;
          i += SIMD_LANES) { /* there is an element in front of a layer's labels */
         const u32v label = u32v_load(labels + i);
         const mask32 in = mask32_first(end - base - i), changes = u32v_ne(label, u32v_load(labels + i - 1));
         const mask32 begin = mask32_and(in, i == 0 ? mask32_or(mask32_first(1), changes) : changes);
-        (void)u32v_pack(begins + n, u32v_load(columns + i), begin);
-        n += u32v_pack(of + n, label, begin);
+        (void)u32v_pack(s->begins + n, u32v_load(s->columns + i), begin);
+        n += u32v_pack(s->labels + n, label, begin);
     }
-    begins[n] = (uint32_t)(64 * words);
-    if (bundle->n_rows < SLC_VOLUME_ROWS) {
-        add_segments(bundle, n, false, true, records);
-    } else if (are_alike(bundle)) {
-        add_segments(bundle, n, true, true, records);
+    s->begins[n] = (uint32_t)(64 * words);
+    return n;
+}
+
+/* Of single rows, which come in raster order, the first voxel of a component is that of its first segment. */
+static inline void begin_records(slc_volume_sum_layer *s, uint64_t y, size_t n, slc_volume_sums *records)
+{
+    for (size_t i = 0; i < n; i++) {
+        if (s->labels[i] > s->newest) {
+            s->newest = s->labels[i];
+            slc_volume_sums_begin(&records[s->newest], s->begins[i], (uint32_t)y, (uint32_t)s->z);
+        }
+    }
+}
+
+static inline void sum_layer(slc_volume_sum_layer *s, bool four, slc_volume_sums *records)
+{
+    pieces some = {.n = 0};
+    for (size_t j = 0; j < s->bundles; j++) {
+        const size_t at = j * s->pitch, n = list_segments(s, at);
+        const uint64_t y = four ? 2 * j : j;
+        if (!four) {
+            begin_records(s, y, n, records);
+        }
+        add_bundle(&some, s, at, y, n, four, records);
+    }
+    add_pieces(&some, s->z, four, records);
+}
+
+static void sum(slc_volume_sum_layer *s, slc_volume_sums *records)
+{
+    if (s->n_rows == 1) {
+        sum_layer(s, false, records);
     } else {
-        add_segments(bundle, n, true, false, records);
+        sum_layer(s, true, records);
     }
 }
 

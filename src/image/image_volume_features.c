@@ -101,11 +101,7 @@ void slc_volume_sums_add(slc_volume_sums *r, uint64_t first, uint64_t behind, ui
     const uint64_t sum = (first + last) * n / 2;
     const uint64_t squares = squares_below(behind) - squares_below(first);
     if (r->volume == 0) {
-        *r = (slc_volume_sums){.x_min = (uint32_t)first,
-                               .y_min = (uint32_t)y,
-                               .first_x = (uint32_t)first,
-                               .first_y = (uint32_t)y,
-                               .first_z = (uint32_t)z};
+        slc_volume_sums_begin(r, (uint32_t)first, (uint32_t)y, (uint32_t)z);
     }
     r->volume += n;
     r->x += sum;
@@ -165,23 +161,27 @@ void slc_volume_sums_merge(slc_volume_sums *to, const slc_volume_sums *from)
     to->z_max = largest(to->z_max, from->z_max);
 }
 
-static void add_layer(slc_volume_labeller *labeller, slc_volume_part *part, size_t layer, bool second,
-                      slc_volume_sums *records)
+static void add_layers(slc_volume_labeller *labeller, slc_volume_part *part)
 {
     const size_t across = labeller->across;
-    slc_volume_sum_bundle bundle = {.layer = &part->ring[0],
-                                    .words = labeller->pitch,
-                                    .n_rows = across * across,
-                                    .second = second,
-                                    .z = across * layer,
-                                    .columns = part->strip.edge_run,
-                                    .begins = part->strip.low,
-                                    .labels = part->strip.high};
-    slc_volume_layer_of(labeller, part, layer, &part->ring[0]);
-    for (size_t j = 0; j < labeller->bundles; j++) {
-        bundle.at = j * labeller->pitch;
-        bundle.y = across * j;
-        labeller->kernels.sum(&bundle, records);
+    slc_volume_sum_layer job = {.layer = &part->ring[0],
+                                .pitch = labeller->pitch,
+                                .bundles = labeller->bundles,
+                                .n_rows = across * across,
+                                .newest = part->layer_before[0],
+                                .columns = part->strip.edge_run,
+                                .begins = part->strip.low,
+                                .labels = part->strip.high};
+    for (size_t i = 0; i < part->n_layers; i++) {
+        job.z = across * (part->first_layer + i);
+        for (uint32_t k = part->layer_before[i]; k < part->layer_before[i + 1] && labeller->firsts != NULL;
+             k++) {
+            const slc_volume_first *first = &labeller->firsts[k];
+            slc_volume_sums_begin(&labeller->records[k + 1], first->x, first->y,
+                                  (uint32_t)job.z + first->slice);
+        }
+        slc_volume_layer_of(labeller, part, part->first_layer + i, &part->ring[0]);
+        labeller->kernels.sum(&job, labeller->records);
     }
 }
 
@@ -229,16 +229,33 @@ void slc_volume_sums_put(const slc_volume_sums *sums, size_t n, slc_volume_compo
     }
 }
 
+static slc_status no_memory(const slc_volume_labeller *labeller, slc_error *error)
+{
+    return slc_fail(error, SLC_ERR_MEMORY, "no memory for %u components of a volume", labeller->n_labels);
+}
+
+slc_status slc_volume_records_reserve(slc_volume_labeller *labeller, slc_error *error)
+{
+    const size_t n = labeller->n_labels + (size_t)1;
+    if (slc_image_memory_reserve(&labeller->sums, n * (sizeof(slc_volume_sums) + sizeof(slc_volume_first))) !=
+        SLC_OK) {
+        return no_memory(labeller, error);
+    }
+    labeller->records = labeller->sums.at;
+    labeller->firsts = labeller->across == 2 ? (slc_volume_first *)(labeller->records + n) : NULL;
+    labeller->records[0] = (slc_volume_sums){0}; /* of label 0: that of nothing */
+    return SLC_OK;
+}
+
 slc_status slc_volume_features_reserve(slc_volume_labeller *labeller, uint32_t features,
                                        slc_volume_components *to, slc_error *error)
 {
     slc_column columns[SLC_VOLUME_COLUMNS];
     const slc_schema schema = slc_volume_components_schema(features, columns);
     const size_t n = labeller->n_labels;
-    if (slc_image_memory_reserve(&labeller->sums, (n + 1) * sizeof(slc_volume_sums)) != SLC_OK ||
-        slc_columns_reserve(&schema, to, to->head.size + n, to->head.n_events + 1) != SLC_OK ||
+    if (slc_columns_reserve(&schema, to, to->head.size + n, to->head.n_events + 1) != SLC_OK ||
         ((features & SLC_VOLUME_GREYS) != 0 && slc_volume_greys_reserve(labeller) != SLC_OK)) {
-        return slc_fail(error, SLC_ERR_MEMORY, "no memory for %zu components of a volume", n);
+        return no_memory(labeller, error);
     }
     return SLC_OK;
 }
@@ -246,15 +263,10 @@ slc_status slc_volume_features_reserve(slc_volume_labeller *labeller, uint32_t f
 void slc_volume_features(slc_volume_labeller *labeller, uint32_t features, slc_volume_components *to)
 {
     const size_t n = labeller->n_labels, base = to->head.size;
-    slc_volume_sums *records = labeller->sums.at;
-    memset(records, 0, (n + 1) * sizeof *records);
     for (uint32_t p = 0; p < labeller->n_parts; p++) {
-        slc_volume_part *part = &labeller->parts[p];
-        for (size_t i = 0; i < part->n_layers; i++) {
-            add_layer(labeller, part, part->first_layer + i, (features & SLC_VOLUME_SECOND) != 0, records);
-        }
+        add_layers(labeller, &labeller->parts[p]);
     }
-    slc_volume_sums_put(records + 1, n, to, base);
+    slc_volume_sums_put(labeller->records + 1, n, to, base);
     if ((features & SLC_VOLUME_GREYS) != 0) {
         slc_volume_greys_find(labeller, features, to, base);
     }

@@ -81,15 +81,14 @@ typedef struct slc_volume_values {
     bool above;         /* rows touch those of their own slice, too */
 } slc_volume_values;
 
-/* A bundle of a layer whose voxels are to be summed. */
-typedef struct slc_volume_sum_bundle {
+/* A layer whose voxels are to be summed. */
+typedef struct slc_volume_sum_layer {
     const slc_volume_layer *layer;
-    size_t at, words;                    /* the bundle's words in its layer's arrays */
-    size_t n_rows;                       /* 1 or 4 */
-    bool second;                         /* second moments, too */
-    uint64_t y, z;                       /* of its first row */
-    uint32_t *columns, *begins, *labels; /* room for the bundle's runs, and SLC_VOLUME_SPARE more */
-} slc_volume_sum_bundle;
+    size_t pitch, bundles, n_rows;       /* of a bundle 1 or 4 rows */
+    uint64_t z;                          /* of its first rows */
+    uint32_t newest;                     /* of single rows: labels up to this have been begun */
+    uint32_t *columns, *begins, *labels; /* room for a bundle's runs, and SLC_VOLUME_SPARE more */
+} slc_volume_sum_layer;
 
 typedef struct slc_volume_kernels {
     const char *target;
@@ -117,8 +116,10 @@ typedef struct slc_volume_kernels {
      * one slice, then those of the other. */
     void (*begin)(slc_volume_strip *strip, const slc_volume_layer *layer, size_t j, uint32_t first,
                   uint64_t *firsts);
-    /* Adds the voxels of a bundle to the records of its runs' labels. */
-    void (*sum)(const slc_volume_sum_bundle *bundle, slc_volume_sums *records);
+    /* Adds the voxels of a layer to the records of its runs' labels. Of bundles of four rows all records have
+     * been begun; of single rows, which come in order, they are begun here. That of label 0 may be written.
+     */
+    void (*sum)(slc_volume_sum_layer *layer, slc_volume_sums *records);
     /* Writes rows of labels, `width` wide, of a bundle of 1 or 4 rows, or of 1 row and its starts (n_rows 2):
      * the label of its run where a row has a voxel, else 0; a row of 4 whose output is NULL is left out, but
      * not all are. `labels` are those of the bundle's runs; returns how many there are. `far`: past the

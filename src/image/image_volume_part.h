@@ -31,6 +31,11 @@ typedef struct slc_volume_part {
     slc_volume_layer ring[2]; /* two layers in turn */
 } slc_volume_part;
 
+/* A component's first voxel, in a slice of its first layer. */
+typedef struct slc_volume_first {
+    uint32_t x, y, slice;
+} slc_volume_first;
+
 struct slc_volume_labeller {
     slc_volume_config config;
     slc_volume_keep keep;
@@ -52,6 +57,10 @@ struct slc_volume_labeller {
     uint32_t n_parts;
     uint64_t *bits; /* of each layer and row of its bundles, the rows of all bundles between two of zeros */
     uint32_t *parent, *numbers;
+    /* Where features are wanted, else NULL: of each label what is summed up, and, of layers of two slices,
+     * the first voxel of each component. */
+    slc_volume_sums *records;
+    slc_volume_first *firsts;
     uint32_t n_labels, n_filtered;
     bool labelled; /* the runs of that volume have their numbers */
 };
@@ -108,7 +117,9 @@ void slc_volume_write(slc_volume_labeller *labeller, slc_volume_part *part);
 slc_volume_window slc_volume_window_of(const slc_volume_labeller *labeller, const slc_volume_labels *out,
                                        size_t first, size_t n);
 void slc_volume_write_layer(const slc_volume_labeller *labeller, const slc_volume_window *to, size_t layer);
-/* Room for features of all components; then they are summed, and their rows appended. */
+/* Room for what is summed up of all components, after they were counted and before they get their numbers. */
+slc_status slc_volume_records_reserve(slc_volume_labeller *labeller, slc_error *error);
+/* Room for their rows; then they are summed, and their rows appended. */
 slc_status slc_volume_features_reserve(slc_volume_labeller *labeller, uint32_t features,
                                        slc_volume_components *to, slc_error *error);
 void slc_volume_features(slc_volume_labeller *labeller, uint32_t features, slc_volume_components *to);

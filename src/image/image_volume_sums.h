@@ -7,13 +7,19 @@
 
 #include <sluice/image_volume.h>
 
-/* Of nothing: volume 0. */
+/* Of nothing: volume 0. The order is that of image_volume_add.h. */
 typedef struct slc_volume_sums {
-    uint64_t volume, x, y, z;
+    uint64_t volume, x, y, z, xx, xy, xz, yy, yz, zz;
     uint32_t x_min, y_min, x_max, y_max, z_max; /* z_min is that of the first voxel */
     uint32_t first_x, first_y, first_z;
-    uint64_t xx, xy, xz, yy, yz, zz;
+    uint64_t spare[2]; /* two lines of the cache */
 } slc_volume_sums;
+
+/* Of nothing yet, with a first voxel. */
+static inline void slc_volume_sums_begin(slc_volume_sums *sums, uint32_t x, uint32_t y, uint32_t z)
+{
+    *sums = (slc_volume_sums){.x_min = x, .y_min = y, .first_x = x, .first_y = y, .first_z = z};
+}
 
 /* The voxels from first to before `behind` of a row; rows come in raster order. */
 void slc_volume_sums_add(slc_volume_sums *sums, uint64_t first, uint64_t behind, uint64_t y, uint64_t z);
