@@ -87,6 +87,20 @@ static slc_status open_lines(slc_hlt1_job *job)
     return status;
 }
 
+/* What the folder may lack is missed in the results, where it looks as if there were nothing. */
+static void tell_geometry(const slc_hlt1_job *job)
+{
+    if (!job->geometry->finds_muons) {
+        slc_cli_say("hlt1", "%s has no muon_field_of_interest.bin: no track is found to be a muon",
+                    job->options->geometry);
+    }
+    if (job->geometry->transport == NULL) {
+        slc_cli_say("hlt1",
+                    "%s has no kalman_FT6x2: no track is fitted, and there are no particles and no pairs",
+                    job->options->geometry);
+    }
+}
+
 static slc_status open_flow(slc_hlt1_job *job, int n_inputs, char **inputs)
 {
     slc_flow_config config;
@@ -184,6 +198,7 @@ static int begin(slc_hlt1_job *job, int n_inputs, char **inputs)
         slc_cli_say("hlt1", "%s", job->error.text);
         return SLC_CLI_FAILED;
     }
+    tell_geometry(job);
     return SLC_CLI_GO_ON;
 }
 

@@ -74,6 +74,7 @@ typedef struct slc_hlt1_geometry {
     slc_hlt1_transport *transport; /* how particles fly */
     float polarity;                /* -1: down */
     float beam_x_mm, beam_y_mm;
+    bool finds_muons; /* false: no windows of the muon stations, and no track is found to be a muon */
 } slc_hlt1_geometry;
 
 /* Tracks of VELO and UT, in the order of the VELO's. The straight line of the UT: x and dx/dz at z_mm, y and

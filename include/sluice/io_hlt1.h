@@ -29,7 +29,8 @@ SLC_API slc_status slc_io_hlt1_network_read(const char *path, slc_hlt1_network *
 
 /* Both as a run needs them: lines of the file (`lines_path` NULL: none), and the network of `network_path`
  * or, where that is NULL, of two_track_mva_model.json in the folder of the geometry, if it is there
- * (*has_network). SLC_ERR_USAGE where a line cuts on the network, and there is none. */
+ * (*has_network). SLC_ERR_USAGE where a line cuts on the network, and there is none, or on muons,
+ * which the folder has no windows for. */
 SLC_API slc_status slc_io_hlt1_selection_read(const char *folder, const char *lines_path,
                                               const char *network_path, slc_hlt1_lines *lines,
                                               slc_hlt1_network *network, bool *has_network, slc_error *error);

@@ -17,7 +17,7 @@ typedef struct hlt1_setup {
     slc_hlt1_network network;
     slc_flow_hlt1_setup flow;
     slc_hlt1_check check;
-    bool truth;
+    bool truth, told;
     uint64_t input_hits[DETECTORS], input_cut, input_particles; /* of the input at hand */
     uint64_t cut_events, accepted, of_line[SLC_VELO_MAX_LINES];
 } hlt1_setup;
@@ -103,6 +103,15 @@ static void hlt1_end(running *r, const slc_flow_item *end, core_lines *lines)
                       names[i]);
         }
     }
+    if (!s->told && !s->geometry->finds_muons) {
+        core_tell(lines, "the geometry has no muon_field_of_interest.bin: no track is found to be a muon");
+    }
+    if (!s->told && s->geometry->transport == NULL) {
+        core_tell(
+            lines,
+            "the geometry has no kalman_FT6x2: no track is fitted, and there are no particles and no pairs");
+    }
+    s->told = true;
     if (s->truth && s->input_particles == 0 && events > 0) {
         core_tell(lines, "%s: no event has truth to compare with", end->path);
     }

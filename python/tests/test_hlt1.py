@@ -103,3 +103,17 @@ def test_what_is_wrong(tmp_path):
             assert [one.long_tracks.n_rows for one in reader] == [0]
         performance = sluice.hlt1.check(tmp_path / "velo.mdf", geometry=FOLDER)
     assert performance.long_tracks == 0 and performance.ghost_rate == 0 and performance.events == 2
+
+
+def test_folder_without_what_may_be_absent(tmp_path):
+    for name in FOLDER.iterdir():
+        if name.suffix != ".mdf" and name.name not in ("muon_field_of_interest.bin", "kalman_FT6x2"):
+            (tmp_path / name.name).symlink_to(name)
+    with pytest.warns(sluice.DamageWarning) as seen:
+        with sluice.hlt1.open([EVENTS, EVENTS], geometry=tmp_path) as reader:
+            assert sum(one.particles.n_rows for one in reader) == 0
+    told = [str(one.message) for one in seen]
+    assert [sum(word in one for one in told) for word in ("muon_field_of_interest.bin: no track", "kalman_FT6x2: no track")] == [1, 1]
+    lines = {"lines": [{"name": "a", "tracks": {"is_muon": {"min": 1}}}]}
+    with pytest.raises(sluice.UsageError, match="cuts on muons"):
+        sluice.hlt1.open(EVENTS, geometry=tmp_path, lines=lines)

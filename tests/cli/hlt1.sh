@@ -143,6 +143,26 @@ run hlt1 "$ten" no-ut.mdf --geometry "$folder" --json -q --no-checksum --gec-ut-
 want 1
 grep -q "no-ut.mdf: none of its 10 events has a hit of the UT" err || fail "a missing detector behind cut events was not told: $(cat err)"
 
+# A folder without what may be absent: told, as there are no muons, or no fits; lines that need them are refused.
+mkdir less
+cp -r "$folder"/*.bin "$folder"/forward_params.txt "$folder"/two_track_mva_model.json "$folder"/kalman_FT6x2 less
+chmod -R u+w less
+mv less/muon_field_of_interest.bin foi
+run hlt1 "$ten" --geometry less --json -q
+want 0
+echo "sluice hlt1: less has no muon_field_of_interest.bin: no track is found to be a muon" | want_err
+for word in '"tracks": {"is_muon": [0, 0]}' '"pairs": {"muons": {"min": 1}}' '"pairs": {"dimuon": [1, 1]}'; do
+    echo "{\"lines\": [{\"name\": \"a\", $word}]}" >muons.json
+    run hlt1 "$ten" --geometry less -q --lines muons.json
+    want 2
+    grep -q "muons.json: a line cuts on muons, and less has no muon_field_of_interest.bin" err || fail "muons without windows: $(cat err)"
+done
+mv foi less/muon_field_of_interest.bin
+rm -r less/kalman_FT6x2
+run hlt1 "$ten" --geometry less --json -q
+want 0
+echo "sluice hlt1: less has no kalman_FT6x2: no track is fitted, and there are no particles and no pairs" | want_err
+
 mkdir broken
 cp "$folder"/*.bin "$folder"/forward_params.txt broken
 chmod u+w broken/*

@@ -164,6 +164,7 @@ slc_status slc_io_hlt1_geometry_open(const char *folder, slc_hlt1_geometry **geo
         status = read_file(folder, &files[i], read, error);
     }
     status = status == SLC_OK ? slc_io_muon_geometry_read(folder, &read->muon, error) : status;
+    read->finds_muons = status == SLC_OK && read->muon->has_field_of_interest;
     status = status == SLC_OK ? read_transport(folder, read, error) : status;
     if (status != SLC_OK) {
         slc_io_hlt1_geometry_close(read);

@@ -333,13 +333,17 @@ slc_status slc_io_hlt1_network_read(const char *path, slc_hlt1_network *network,
 
 /* ---- both ------------------------------------------------------------------------------------------ */
 
-static bool asks_network(const slc_hlt1_lines *lines)
+/* Whether a line cuts on one of the quantities, a list that ends with NULL. */
+static bool asks(const slc_hlt1_lines *lines, const char *const *quantities)
 {
     for (uint32_t k = 0; k < lines->n_lines; k++) {
         const slc_hlt1_select_line *line = &lines->lines[k];
         for (uint32_t c = 0; c < line->n_cuts; c++) {
-            if (strcmp(slc_hlt1_quantity_name(line->cuts[c].of, line->cuts[c].quantity), "network") == 0) {
-                return true;
+            const char *name = slc_hlt1_quantity_name(line->cuts[c].of, line->cuts[c].quantity);
+            for (const char *const *q = quantities; *q != NULL; q++) {
+                if (strcmp(name, *q) == 0) {
+                    return true;
+                }
             }
         }
     }
@@ -358,11 +362,22 @@ slc_status slc_io_hlt1_selection_read(const char *folder, const char *lines_path
     if (status != SLC_OK || lines_path == NULL) {
         return status;
     }
+    static const char *const of_network[] = {"network", NULL}, *const of_muons[] = {"is_muon", "muons",
+                                                                                    "dimuon", NULL};
     status = slc_io_hlt1_lines_read(lines_path, lines, error);
-    return status == SLC_OK && from == NULL && asks_network(lines)
-               ? slc_fail(error, SLC_ERR_USAGE,
-                          "%s: a line cuts on the network, and %s has no two_track_mva_model.json: name the "
-                          "network",
-                          lines_path, folder)
-               : status;
+    if (status == SLC_OK && from == NULL && asks(lines, of_network)) {
+        return slc_fail(error, SLC_ERR_USAGE,
+                        "%s: a line cuts on the network, and %s has no two_track_mva_model.json: name the "
+                        "network",
+                        lines_path, folder);
+    }
+    (void)snprintf(path, sizeof path, "%s/muon_field_of_interest.bin", folder);
+    if (status == SLC_OK && asks(lines, of_muons) && access(path, F_OK) != 0) {
+        return slc_fail(
+            error, SLC_ERR_USAGE,
+            "%s: a line cuts on muons, and %s has no muon_field_of_interest.bin, without which no "
+            "track is one",
+            lines_path, folder);
+    }
+    return status;
 }
