@@ -83,6 +83,14 @@ static bool is_kind(const char *path, mode_t kind)
     return stat(path, &there) == 0 && (there.st_mode & S_IFMT) == kind;
 }
 
+/* What is named as an image and cannot be looked at, as a link to nothing, is an input that cannot be read,
+ * and not left out: a volume would lack a slice. */
+static bool is_image(const char *path, const char *name)
+{
+    struct stat there;
+    return end_of(name) > 0 && (stat(path, &there) != 0 || S_ISREG(there.st_mode));
+}
+
 /* Files whose names begin with a dot are hidden ones, folders in it are not looked into. */
 static int add_folder(slc_label_files *files, const char *folder)
 {
@@ -93,15 +101,16 @@ static int add_folder(slc_label_files *files, const char *folder)
         return SLC_CLI_FAILED;
     }
     const size_t before = files->n;
-    unsigned others = 0;
+    unsigned others = 0, folders = 0;
     int status = SLC_CLI_GO_ON;
     for (int i = 0; i < n; i++) {
         const char *name = entries[i]->d_name;
         char *path = status == SLC_CLI_GO_ON && name[0] != '.' ? path_of(folder, name) : NULL;
-        if (path != NULL && is_kind(path, S_IFREG) && end_of(name) > 0) {
+        if (path != NULL && is_image(path, name)) {
             status = add(files, path);
         } else {
-            others += path != NULL && is_kind(path, S_IFREG);
+            folders += path != NULL && is_kind(path, S_IFDIR);
+            others += path != NULL && !is_kind(path, S_IFDIR);
             status = status == SLC_CLI_GO_ON && name[0] != '.' && path == NULL ? no_memory() : status;
             free(path);
         }
@@ -112,6 +121,10 @@ static int add_folder(slc_label_files *files, const char *folder)
         slc_cli_say("label", "%s: %u file%s left out, not named as an image (.png, .tif, .npy …)", folder,
                     others, others == 1 ? " is" : "s are");
     }
+    if (status == SLC_CLI_GO_ON && folders > 0) {
+        slc_cli_say("label", "%s: in it %u %s not looked into", folder, folders,
+                    folders == 1 ? "folder is" : "folders are");
+    }
     if (status == SLC_CLI_GO_ON && files->n == before) {
         slc_cli_say("label", "%s: this folder has no images", folder);
         return SLC_CLI_FAILED;
@@ -121,19 +134,26 @@ static int add_folder(slc_label_files *files, const char *folder)
 
 /* ---- an output for each input ------------------------------------------------------------------ */
 
-/* The input's name without its folder and its ending in the place of the mark. */
+/* The input's name without its folder and its ending in the place of each mark. */
 static char *output_of(const char *pattern, const char *input)
 {
     const char *slash = strrchr(input, '/'), *name = slash != NULL ? slash + 1 : input;
-    const char *at = strstr(pattern, mark), *rest = at + strlen(mark), *dot = strrchr(name, '.');
+    const char *dot = strrchr(name, '.');
     const size_t known = end_of(name);
     const size_t n = known > 0 && strlen(name) > known ? strlen(name) - known
                      : dot != NULL && dot != name      ? (size_t)(dot - name)
                                                        : strlen(name);
-    const size_t room = strlen(pattern) + n + 1;
-    char *made = malloc(room);
+    size_t room = strlen(pattern) + 1;
+    for (const char *at = strstr(pattern, mark); at != NULL; at = strstr(at + strlen(mark), mark)) {
+        room += n;
+    }
+    char *made = malloc(room), *to = made;
+    for (const char *at; made != NULL && (at = strstr(pattern, mark)) != NULL; pattern = at + strlen(mark)) {
+        to += snprintf(to, room - (size_t)(to - made), "%.*s%.*s", (int)(at - pattern), pattern, (int)n,
+                       name);
+    }
     if (made != NULL) {
-        (void)snprintf(made, room, "%.*s%.*s%s", (int)(at - pattern), pattern, (int)n, name, rest);
+        (void)snprintf(to, room - (size_t)(to - made), "%s", pattern);
     }
     return made;
 }
@@ -233,18 +253,37 @@ int slc_label_files_add(slc_label_files *files, const char *operand)
     return is_kind(operand, S_IFDIR) ? add_folder(files, operand) : add(files, strdup(operand));
 }
 
+static int check_marks(const slc_label_options *options)
+{
+    const char *open = options->output != NULL ? strchr(options->output, '{') : NULL;
+    for (const char *close; open != NULL && (close = strchr(open, '}')) != NULL; open = strchr(close, '{')) {
+        if (strncmp(open, mark, strlen(mark)) != 0) {
+            return slc_cli_wrong(COMMAND, "--output: '%.*s' is no mark; {name} is the input's name",
+                                 (int)(close - open + 1), open);
+        }
+    }
+    const struct {
+        const char *word, *value;
+    } others[] = {
+        {"stats", options->stats}, {"preview", options->preview}, {"write-mask", options->write_mask}};
+    for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
+        if (slc_label_is_pattern(others[i].value)) {
+            return slc_cli_wrong(COMMAND, "--%s: {name} is for --output; this is one file of all inputs",
+                                 others[i].word);
+        }
+    }
+    return SLC_CLI_GO_ON;
+}
+
 int slc_label_files_of(const slc_cli_call *call, slc_label_files *files)
 {
     const slc_label_options *options = call->options;
-    int status = SLC_CLI_GO_ON;
+    int status = check_marks(options);
+    if (status != SLC_CLI_GO_ON) {
+        return status;
+    }
     for (int i = 0; i < call->n && status == SLC_CLI_GO_ON; i++) {
         status = slc_label_files_add(files, call->operands[i]);
-    }
-    const char *open = options->output != NULL ? strchr(options->output, '{') : NULL;
-    const char *close = open != NULL ? strchr(open, '}') : NULL;
-    if (close != NULL && strncmp(open, mark, strlen(mark)) != 0) {
-        return slc_cli_wrong(COMMAND, "--output: '%.*s' is no mark; {name} is the input's name",
-                             (int)(close - open + 1), open);
     }
     for (size_t i = 0; i < files->n && slc_label_is_pattern(options->output); i++) {
         if (strcmp(files->inputs[i], "-") == 0) {

@@ -20,7 +20,7 @@ for threads in 1 3; do
     rm -f to/*
     run label -q in --threads $threads -o 'to/{name}-labels.npy' --stats folder.csv
     want 0
-    echo "sluice label: in: 1 file is left out, not named as an image (.png, .tif, .npy …)" | want_err
+    printf 'sluice label: in: %s\n' "1 file is left out, not named as an image (.png, .tif, .npy …)" "in it 1 folder is not looked into" | want_err
     equal "files" "$(ls to | tr '\n' ' ')" "p1-labels.npy p2-labels.npy p3-labels.npy q.scan-labels.npy "
     for name in p1 p2 p3 q.scan; do
         cmp "to/$name-labels.npy" "alone-$name.npy" || fail "$name differs with $threads threads"
@@ -34,6 +34,25 @@ run label -q in/p1.png in/q.scan.pgm -o '{name}.png'
 want 0
 want_silent
 [ -s p1.png ] && [ -s q.scan.png ] || fail "no files in the current folder"
+
+run label -q in/p1.png -o 'to/{name}-{name}.npy'
+want 0
+cmp to/p1-p1.npy alone-p1.npy || fail "a mark that stands there twice"
+
+# ---- a link to nothing: an input that cannot be read, of a volume, too ----------------------------------------------------
+mkdir slices
+cp in/p1.png slices/1.png
+ln -s ../gone/2.png slices/2.png
+cp in/p1.png slices/3.png
+run label -q slices
+want 1
+grep -q "^sluice label: slices/2.png: No such file or directory$" err || fail "a link to nothing: $(cat err)"
+for how in "" --stream; do
+    run label -q --volume slices --stats slices.csv $how
+    want 1
+    grep -q "^sluice label: slices/2.png: No such file or directory$" err || fail "a volume's slice that is a link to nothing: $(cat err)"
+    [ ! -e slices.csv ] || fail "features of a volume that lacks a slice"
+done
 
 # ---- one that is broken -------------------------------------------------------------------------------------------------
 head -c 300 in/p2.png >in/p2-cut.png
@@ -77,6 +96,10 @@ refused() { # STATUS REASON WORDS...
 refused 2 "in/p1.png and in/sub/../p1.png would both be labelled into to/p1.npy" in/p1.png in/sub/../p1.png -o 'to/{name}.npy'
 refused 2 "in/p1.png would overwrite the input in/sub/../p1.png" in/sub/../p1.png -o 'in/{name}.png'
 refused 2 "name the same file" in/p1.png -o 'to/{name}.npy' --stats to/p1.npy
+refused 2 "'{nam}' is no mark; {name} is the input's name" in/p1.png -o 'to/{name}-{nam}.npy'
+refused 2 "\-\-stats: {name} is for --output; this is one file of all inputs" in/p1.png --stats '{name}.csv'
+refused 2 "\-\-write-mask: {name} is for --output" in/p1.png -o 'to/{name}.npy' --write-mask 'to/{name}-mask.npy'
+refused 2 "\-\-preview: {name} is for --output" in/p1.png --preview '{name}.png'
 refused 2 "{name} is for images; --volume has one output" --volume in/p1.png -o 'to/{name}.npy'
 refused 2 "--output" in/p1.png -o 'to/{name}.jpg'
 refused 2 "'{nam}' is no mark; {name} is the input's name" in/p1.png -o 'to/{nam}.png'
