@@ -1,7 +1,7 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * From three hits in the SciFi to the best track: all triplets of a track are lanes, each of which is
- * followed through the other nine layers. A layer's nearest hits are looked up for all lanes at once.
+ * followed through the other nine layers.
  *
  * Every number is made by the same operations in the same order as the oracle in tests/oracle/ does for one
  * candidate after the other: the same bits.
@@ -10,6 +10,9 @@
 
 enum { LEAST_BENT = 11, OTHERS = 3, NEARS = 9 };
 enum { A, B, C, CUBIC, Y0, TY, QUALITY };
+
+/* The layers of near hits, by the triplet's set. */
+static const uint32_t nears[2][NEARS] = {{3, 7, 11, 1, 2, 5, 6, 9, 10}, {0, 4, 8, 1, 2, 5, 6, 9, 10}};
 
 static const float x_limit = 2.0f, stereo_limit = 50.0f, y_scale = 800.0f;
 static const float max_bend_y = 0.02f;
@@ -48,27 +51,23 @@ typedef struct chain {
     size_t first; /* triplet of lane 0 */
 } chain;
 
-/* The nearest hits to x, in a layer. */
-static inline u32v look(const chain *c, uint32_t k, f32v x, mask32 some, f32v *near)
+/* Looks up where candidates are expected, in the layers of near hits `begin` to `end` - 1. One candidate
+ * after the other: comparing a place with a block of hits waits for nothing, where lanes that halve their
+ * ways together wait at each step. */
+static inline void look(const chain *c, size_t begin, size_t end, mask32 some)
 {
-    *near = f(INFINITY);
-    return c->w->n[k] > 0 && mask32_any(some) ? nearest_of_many(c->in, c->w, k, 0, c->w->n[k], x, some, near)
-                                              : u32v_set(0);
-}
-
-/* The same in an x layer: of lanes within the window no hit beyond it is nearer. */
-static inline u32v look_in_x(const chain *c, uint32_t k, f32v x, mask32 some, f32v *near)
-{
-    const slc_hlt1_forward_work *w = c->w;
-    const float *values = c->in->x + w->row[k];
-    const uint32_t begin = w->begin[k], end = w->end[k];
-    if (begin < end && are_few(end - begin)) {
-        const mask32 inside = mask32_and(f32v_gt(x, f(values[begin])), f32v_le(x, f(values[end - 1])));
-        if (!mask32_any(mask32_andnot(some, inside))) {
-            return nearest(c->in, w, k, begin, end, x, some, near);
+    slc_hlt1_forward_work *w = c->w;
+    const uint32_t *set = w->triplets.set + c->first;
+    for (uint64_t left = mask32_bits(some); left != 0; left &= left - 1) {
+        const size_t lane = (size_t)__builtin_ctzll(left);
+        const uint32_t *layers = nears[set[lane]];
+        for (size_t i = begin; i < end; i++) {
+            const uint32_t k = i < OTHERS ? layers[i] : stereo_layers[i - OTHERS];
+            const uint32_t at = lower(w, k, w->expected[i][lane]);
+            w->below[i][lane] = at;
+            memcpy(&w->around[i][2 * lane], w->x[k] + at - 1, 2 * sizeof(float));
         }
     }
-    return look(c, k, x, some, near);
 }
 
 /* Factor of the quality for so many hits, from nine on. */
@@ -116,12 +115,20 @@ static inline void make_curves(const chain *c, mask32 second)
     f32v_store(w->value[CUBIC], cubic);
 }
 
-/* Takes in what `near` has within the limit. */
-static inline mask32 take_in(const slc_hlt1_forward_work *w, size_t near, f32v x, f32v limit, mask32 active,
-                             i32v *hits, f32v *sum)
+/* Takes in the hits nearest to where they are expected, of two the one below, within the limit. */
+static inline mask32 take_in(slc_hlt1_forward_work *w, size_t near, f32v limit, mask32 active, i32v *hits,
+                             f32v *sum)
 {
-    const f32v d = SUB(f32v_load(w->near_x[near]), x), d2 = MUL(d, d);
+    const u32v around0 = u32v_load_any(w->around[near]),
+               around1 = u32v_load_any(w->around[near] + SIMD_LANES);
+    const f32v low = f32v_from_bits(u32v_even(around0, around1)), x = f32v_load(w->expected[near]);
+    const f32v high = f32v_from_bits(u32v_odd(around0, around1));
+    const mask32 left = f32v_le(SUB(x, low), SUB(high, x));
+    const f32v near_x = f32v_select(left, low, high), d = SUB(near_x, x), d2 = MUL(d, d);
     const mask32 hit = mask32_and(active, f32v_lt(d2, limit));
+    const u32v below = u32v_load(w->below[near]);
+    f32v_store(w->near_x[near], near_x);
+    u32v_store(w->near_hit[near], u32v_select(left, u32v_sub(below, u32v_set(1)), below));
     *sum = f32v_select(hit, ADD(*sum, DIV(d2, limit)), *sum);
     *hits = i32v_select(hit, i32v_add(*hits, i32v_set(1)), *hits);
     return hit;
@@ -156,55 +163,56 @@ static inline f32v fit_y(const chain *c, const uint64_t has[NEARS], f32v *y0, f3
     return DIV(chi2, s0);
 }
 
-/* The nearest hits of tilted layers to the active candidates, none of which waits for another's. */
-static inline void look_in_tilted(const chain *c, size_t begin, size_t end, mask32 active)
+/* Where the candidates' hits are expected, in x layers and in tilted ones. */
+static inline void expect(const chain *c, mask32 second)
 {
     slc_hlt1_forward_work *w = c->w;
-    for (size_t i = begin; i < end; i++) {
+    for (size_t i = 0; i < OTHERS; i++) {
+        const f32v d = f32v_select(second, f(w->d[nears[1][i]]), f(w->d[nears[0][i]]));
+        f32v_store(w->expected[i], at_d(w, d));
+    }
+    for (size_t i = 0; i < NEARS - OTHERS; i++) {
         const uint32_t k = stereo_layers[i];
         const f32v x = at_d(w, f(w->d[k])), dx = SUB(x, f(w->velo_x[k]));
         const f32v power = ADD(f(w->y_bend[0][i]),
                                MUL(dx, ADD(f(w->y_bend[1][i]), MUL(dx, f(w->y_bend[2][i])))));
         const f32v y = ADD(f(w->y[k]), MUL(dx, power));
-        const f32v tilted = SUB(x, MUL(y, f(c->in->tables->dxdy[k])));
-        f32v near;
-        u32v_store(w->near_hit[OTHERS + i], look(c, k, tilted, active, &near));
-        f32v_store(w->near_x[OTHERS + i], near);
-        f32v_store(w->tilted[i], tilted);
+        f32v_store(w->expected[OTHERS + i], SUB(x, MUL(y, f(c->in->tables->dxdy[k]))));
     }
 }
 
+/* Takes in hits of both tilted layers of a station, near hits i and i + 1; returns the candidates with one.
+ */
+static inline mask32 take_in_both(const chain *c, size_t i, f32v limit, mask32 active, uint64_t has[NEARS],
+                                  i32v *hits, f32v *sum)
+{
+    const mask32 first = take_in(c->w, i, limit, active, hits, sum);
+    const mask32 other = take_in(c->w, i + 1, limit, active, hits, sum);
+    has[i] = mask32_bits(first);
+    has[i + 1] = mask32_bits(other);
+    return mask32_or(first, other);
+}
+
 /* Follows the curves through the other x layers, then through the tilted ones; what has become hopeless is
- * given up before a station's. Returns those with enough hits, and which layers have one. */
-static inline mask32 follow(const chain *c, const slc_hlt1_forward_start *s, mask32 second, mask32 active,
+ * given up before the next station's. Returns those with enough hits, and which layers have one. */
+static inline mask32 follow(const chain *c, const slc_hlt1_forward_start *s, mask32 active,
                             uint64_t has[NEARS], i32v *hits, f32v *sum)
 {
     slc_hlt1_forward_work *w = c->w;
-    for (size_t k = 0; k < OTHERS; k++) {
-        const uint32_t layers[2] = {sets[1][k], sets[0][k]};
-        const f32v d = f32v_select(second, f(w->d[layers[1]]), f(w->d[layers[0]]));
-        const f32v x = at_d(w, d);
-        f32v x0, x1;
-        const u32v hit0 = look_in_x(c, layers[0], x, mask32_andnot(active, second), &x0);
-        const u32v hit1 = look_in_x(c, layers[1], x, mask32_and(active, second), &x1);
-        f32v_store(w->near_x[k], f32v_select(second, x1, x0));
-        u32v_store(w->near_hit[k], u32v_select(second, hit1, hit0));
-        has[k] = mask32_bits(take_in(w, k, x, f(x_limit), active, hits, sum));
+    look(c, 0, OTHERS + 2, active);
+    for (size_t i = 0; i < OTHERS; i++) {
+        has[i] = mask32_bits(take_in(w, i, f(x_limit), active, hits, sum));
     }
     const f32v limit = f(stereo_limit * (fabsf(s->tx) + fabsf(s->velo.ty)));
-    for (size_t from = 0; from < 6; from += 2) {
-        active = mask32_and(active, is_promising(c->in, *hits, 6 - (int32_t)from, *sum));
-        if (mask32_any(active)) {
-            look_in_tilted(c, from, from + 2, active);
-        }
-        for (size_t i = from; i < from + 2; i++) {
-            const f32v tilted = f32v_load(w->tilted[i]);
-            has[OTHERS + i] = mask32_bits(take_in(w, OTHERS + i, tilted, limit, active, hits, sum));
-        }
-    }
-    const uint64_t *u = has + OTHERS;
-    active = mask32_and(active, is_promising(c->in, *hits, 0, *sum));
-    return mask32_and(active, mask32_of_bits((u[0] | u[1]) & (u[2] | u[3]) & (u[4] | u[5])));
+    active = mask32_and(active, is_promising(c->in, *hits, 6, *sum));
+    active = take_in_both(c, OTHERS, limit, active, has, hits, sum);
+    active = mask32_and(active, is_promising(c->in, *hits, 4, *sum));
+    look(c, OTHERS + 2, OTHERS + 4, active);
+    active = take_in_both(c, OTHERS + 2, limit, active, has, hits, sum);
+    active = mask32_and(active, is_promising(c->in, *hits, 2, *sum));
+    look(c, OTHERS + 4, NEARS, active);
+    active = take_in_both(c, OTHERS + 4, limit, active, has, hits, sum);
+    return mask32_and(active, is_promising(c->in, *hits, 0, *sum));
 }
 
 /* Writes down the candidate of a lane. */
@@ -218,14 +226,15 @@ static void take_best(const chain *c, size_t lane, const uint64_t has[NEARS], sl
         best->hit[k] = -1;
     }
     for (size_t i = 0; i < NEARS; i++) {
-        const uint32_t k = i < OTHERS ? sets[1 - set][i] : stereo_layers[i - OTHERS];
+        const uint32_t k = nears[set][i];
         if ((has[i] >> lane & 1) != 0) {
-            best->hit[k] = (int32_t)(w->row[k] + w->near_hit[i][lane]);
+            best->hit[k] = (int32_t)(c->in->begin[w->zone[k]] + w->near_hit[i][lane]);
             best->n++;
         }
     }
     for (size_t i = 0; i < 3; i++) {
-        best->hit[sets[set][i]] = (int32_t)(w->row[sets[set][i]] + w->triplets.hit[i][t]);
+        const uint32_t k = sets[set][i];
+        best->hit[k] = (int32_t)(c->in->begin[w->zone[k]] + w->triplets.hit[i][t]);
     }
     best->a = w->value[A][lane];
     best->b = w->value[B][lane];
@@ -246,7 +255,8 @@ static void follow_vector(const chain *c, const slc_hlt1_forward_start *s, slc_h
     make_curves(c, second);
     i32v hits = i32v_set(3);
     f32v sum = f(0), y0, ty;
-    mask32 good = follow(c, s, second, mask32_first(w->triplets.n - c->first), has, &hits, &sum);
+    expect(c, second);
+    mask32 good = follow(c, s, mask32_first(w->triplets.n - c->first), has, &hits, &sum);
     if (!mask32_any(good)) {
         return;
     }

@@ -44,8 +44,8 @@ struct slc_hlt1_forward_search {
     float (*range)[2]; /* likewise: charge over momentum */
     uint8_t *has;      /* tracks of the VELO: those that have one */
     uint8_t *used;     /* hits */
-    float *free_x;     /* likewise */
-    float *pivots;
+    slc_hlt1_forward_zones zones;
+    float *free_x;           /* like their x */
     size_t n_tracks, n_hits; /* for which there is room */
 };
 
@@ -58,7 +58,7 @@ static void clear_room(slc_hlt1_forward_search *search)
     free(search->has);
     free(search->used);
     free(search->free_x);
-    free(search->pivots);
+    free(search->zones.x);
     free(search->work->agreeing.x);
     free(search->work->agreeing.row);
     free(search->work->agreeing.slope);
@@ -90,13 +90,12 @@ void slc_hlt1_forward_close(slc_hlt1_forward_search *search)
 
 slc_status slc_hlt1_forward_reserve(slc_hlt1_forward_search *search, size_t tracks, size_t hits)
 {
-    if (search->pivots != NULL && tracks <= search->n_tracks && hits <= search->n_hits) {
+    if (search->zones.x != NULL && tracks <= search->n_tracks && hits <= search->n_hits) {
         return SLC_OK;
     }
     const size_t n = tracks > search->n_tracks ? tracks : search->n_tracks;
     const size_t rows = hits > search->n_hits ? hits : search->n_hits;
-    /* A block of each zone is begun, and one of pivots behind them. */
-    const size_t pivots = rows / SLC_HLT1_BLOCK + (size_t)SLC_SCIFI_ZONES * 2 * SLC_HLT1_BLOCK;
+    const size_t places = slc_hlt1_forward_zones_bound(rows);
     clear_room(search);
     search->starts = malloc((n + 1) * sizeof *search->starts);
     search->found = malloc((n + 1) * sizeof *search->found);
@@ -104,15 +103,16 @@ slc_status slc_hlt1_forward_reserve(slc_hlt1_forward_search *search, size_t trac
     search->range = malloc((n + 1) * sizeof *search->range);
     search->has = malloc(n + 1);
     search->used = malloc(rows + 1);
-    search->free_x = malloc((rows + SLC_HLT1_FORWARD_SPARE) * sizeof *search->free_x);
-    search->pivots = malloc((pivots + SLC_HLT1_FORWARD_SPARE) * sizeof *search->pivots);
+    search->free_x = malloc(places * sizeof *search->free_x);
+    search->zones.x = aligned_alloc(
+        SLC_COLUMN_ALIGN, (places * sizeof *search->zones.x / SLC_COLUMN_ALIGN + 1) * SLC_COLUMN_ALIGN);
     slc_hlt1_forward_agreeing *agreeing = &search->work->agreeing;
     agreeing->x = malloc((rows + SLC_HLT1_FORWARD_SPARE) * sizeof *agreeing->x);
     agreeing->row = malloc((rows + SLC_HLT1_FORWARD_SPARE) * sizeof *agreeing->row);
     agreeing->slope = malloc((rows + SLC_HLT1_FORWARD_SPARE) * sizeof *agreeing->slope);
     const bool all = search->starts != NULL && search->found != NULL && search->of != NULL &&
                      search->range != NULL && search->has != NULL && search->used != NULL &&
-                     search->free_x != NULL && search->pivots != NULL && agreeing->x != NULL &&
+                     search->free_x != NULL && search->zones.x != NULL && agreeing->x != NULL &&
                      agreeing->row != NULL && agreeing->slope != NULL;
     search->n_tracks = all ? n : 0;
     search->n_hits = all ? rows : 0;
@@ -178,18 +178,29 @@ void slc_hlt1_forward_expect_free(const slc_hlt1_forward_tables *tables, const s
                                   .range = {tx + fminf(a, b), tx + fmaxf(a, b)}};
 }
 
-void slc_hlt1_forward_pivots(const float *x, const uint32_t begin[SLC_SCIFI_ZONES + 1], float *pivots,
-                             uint32_t pivot_begin[SLC_SCIFI_ZONES])
+size_t slc_hlt1_forward_zones_bound(size_t hits)
 {
-    uint32_t to = 0;
+    return hits + (size_t)SLC_SCIFI_ZONES * (SLC_HLT1_PIVOTS + 2 * SLC_HLT1_BLOCK) + SLC_HLT1_FORWARD_SPARE;
+}
+
+void slc_hlt1_forward_zones_fill(const float *x, const uint32_t begin[SLC_SCIFI_ZONES + 1],
+                                 slc_hlt1_forward_zones *zones)
+{
+    float *row = zones->x + SLC_HLT1_PIVOTS + SLC_HLT1_BLOCK;
     for (uint32_t zone = 0; zone < SLC_SCIFI_ZONES; zone++) {
-        pivot_begin[zone] = to;
-        for (uint32_t i = begin[zone] + SLC_HLT1_BLOCK - 1; i < begin[zone + 1]; i += SLC_HLT1_BLOCK) {
-            pivots[to++] = x[i];
+        const uint32_t n = begin[zone + 1] - begin[zone], blocks = n / SLC_HLT1_BLOCK;
+        float *before = row - SLC_HLT1_BLOCK, *pivots = before - SLC_HLT1_PIVOTS,
+              *last = row + SLC_HLT1_BLOCK * blocks;
+        for (uint32_t i = 0; i < SLC_HLT1_BLOCK; i++) {
+            before[i] = -INFINITY;
+            last[i] = INFINITY;
         }
-        do {
-            pivots[to++] = INFINITY;
-        } while ((to - pivot_begin[zone]) % SLC_HLT1_BLOCK != 0);
+        memcpy(row, x + begin[zone], n * sizeof *x);
+        for (uint32_t i = 0; i < SLC_HLT1_PIVOTS; i++) {
+            pivots[i] = i < blocks ? row[SLC_HLT1_BLOCK * (i + 1) - 1] : INFINITY;
+        }
+        zones->row[zone] = (uint32_t)(row - zones->x);
+        row = last + 2 * SLC_HLT1_BLOCK + SLC_HLT1_PIVOTS;
     }
 }
 
@@ -356,16 +367,14 @@ static void find(slc_hlt1_forward_search *search, const slc_hlt1_event *event, s
                  size_t n)
 {
     in.tables = &search->tables;
-    in.x = event->scifi_x;
+    in.zones = &search->zones;
     in.begin = event->scifi_begin;
-    in.pivots = search->pivots;
     if (event->scifi_begin[SLC_SCIFI_ZONES] == 0) {
         for (size_t i = 0; i < n; i++) {
             search->found[i].n = 0;
         }
         return;
     }
-    slc_hlt1_forward_pivots(event->scifi_x, event->scifi_begin, search->pivots, in.pivot_begin);
     slc_hlt1_forward_search_all(search->target, &in, search->starts, n, search->work, search->found);
     for (size_t i = 0; i < n; i++) {
         if (search->found[i].n > 0) {
@@ -379,11 +388,11 @@ void slc_hlt1_forward_run(slc_hlt1_forward_search *search, const slc_hlt1_forwar
                           uint32_t n, slc_hlt1_long *tracks, slc_hlt1_track_hits *hits)
 {
     const size_t begin = tracks->head.size;
+    slc_hlt1_forward_zones_fill(event->scifi_x, event->scifi_begin, &search->zones);
     for (uint32_t t = 0; t < n; t++) {
         slc_hlt1_forward_expect(&search->tables, event, upstream, first + t, &search->starts[t]);
     }
-    const slc_hlt1_forward_in in = {.free_x = event->scifi_x,
-                                    .max_hits = config->max_hits,
+    const slc_hlt1_forward_in in = {.max_hits = config->max_hits,
                                     .max_triplets = config->max_triplets,
                                     .min_hits = LEAST_HITS,
                                     .max_quality = config->max_quality};
@@ -438,8 +447,11 @@ void slc_hlt1_forward_rest(slc_hlt1_forward_search *search, slc_hlt1_upstream_se
     const slc_hlt1_rest_config *rest = &config->rest;
     const size_t begin = tracks->head.size;
     const size_t n = expect_rest(search, upstream, event, rest, first_long, tracks);
-    for (uint32_t i = 0; i < event->scifi_begin[SLC_SCIFI_ZONES]; i++) {
-        search->free_x[i] = search->used[i] != 0 ? INFINITY : event->scifi_x[i];
+    for (uint32_t zone = 0; zone < SLC_SCIFI_ZONES; zone++) {
+        float *x = search->free_x + search->zones.row[zone];
+        for (uint32_t i = event->scifi_begin[zone]; i < event->scifi_begin[zone + 1]; i++) {
+            *x++ = search->used[i] != 0 ? INFINITY : event->scifi_x[i];
+        }
     }
     const slc_hlt1_forward_in in = {.free_x = search->free_x,
                                     .max_hits = config->forward.max_hits,

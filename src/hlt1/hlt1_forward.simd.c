@@ -14,8 +14,11 @@
 static const float window_mm = 150.0f, free_window_mm = 50.0f, window_per_q = 2e6f, outer_mm = 100.0f,
                    stereo_mm = 800.0f;
 static const float triplet_limit = 8.0f;
-/* The slope of what is not to be taken, far from others. */
-enum { MARGIN = SLC_HLT1_FORWARD_MARGIN, NOWHERE = SLC_HLT1_FORWARD_SLOPES + 8 };
+enum {
+    MARGIN = SLC_HLT1_FORWARD_MARGIN,
+    NOWHERE = SLC_HLT1_FORWARD_SLOPES + 8, /* the slope of what is not to be taken, far from others */
+    TURNS = 3                              /* last hits of a first one at once: most have no more */
+};
 
 /* ---- where the track is expected ---------------------------------------------------------------- */
 
@@ -55,11 +58,11 @@ static void cross_layers(const slc_hlt1_forward_in *in, const slc_hlt1_forward_s
 static void find_window(const slc_hlt1_forward_in *in, slc_hlt1_forward_work *w, uint32_t k)
 {
     const uint32_t most = in->max_hits;
-    const uint32_t begin = lower(in, w, k, w->low[k]);
-    uint32_t from = begin, end = lower(in, w, k, w->high[k]);
+    const uint32_t begin = lower(w, k, w->low[k]);
+    uint32_t from = begin, end = lower(w, k, w->high[k]);
     end = end > begin ? end : begin;
     if (end - begin > most && in->tables->dxdy[k] == 0 && !in->free) {
-        uint32_t middle = lower(in, w, k, w->centre[k]);
+        uint32_t middle = lower(w, k, w->centre[k]);
         middle = middle < begin ? begin : middle > end ? end : middle;
         from = middle > begin + most / 2 ? middle - most / 2 : begin;
         from = from < end - most ? from : end - most;
@@ -76,10 +79,10 @@ static bool is_filled(const slc_hlt1_forward_work *w, size_t set)
 }
 
 /* Is there a hit in what may be hit? */
-static bool has_any(const slc_hlt1_forward_in *in, const slc_hlt1_forward_work *w, uint32_t k)
+static bool has_any(const slc_hlt1_forward_work *w, uint32_t k)
 {
-    const uint32_t first = lower(in, w, k, w->low[k]);
-    return first < w->n[k] && in->x[w->row[k] + first] < w->high[k];
+    const uint32_t first = lower(w, k, w->low[k]);
+    return first < w->n[k] && w->x[k][first] < w->high[k];
 }
 
 /* False if there cannot be enough hits. */
@@ -87,10 +90,11 @@ static bool find_windows(const slc_hlt1_forward_in *in, const slc_hlt1_forward_s
                          slc_hlt1_forward_work *w)
 {
     const bool upper = s->velo.y + s->velo.ty * (in->tables->zone_z[0] - s->velo.z) > 0;
+    const slc_hlt1_forward_zones *zones = in->zones;
     for (uint32_t k = 0; k < SLC_SCIFI_LAYERS; k++) {
         w->zone[k] = 2 * k + (upper ? 1 : 0);
-        w->row[k] = in->begin[w->zone[k]];
-        w->n[k] = in->begin[w->zone[k] + 1] - w->row[k];
+        w->x[k] = zones->x + zones->row[w->zone[k]];
+        w->n[k] = in->begin[w->zone[k] + 1] - in->begin[w->zone[k]];
     }
     for (size_t i = 0; i < 3; i++) {
         find_window(in, w, sets[0][i]);
@@ -101,7 +105,7 @@ static bool find_windows(const slc_hlt1_forward_in *in, const slc_hlt1_forward_s
     }
     bool every = true;
     for (size_t i = 0; i < 6 && every; i += 2) {
-        every = has_any(in, w, stereo_layers[i]) || has_any(in, w, stereo_layers[i + 1]);
+        every = has_any(w, stereo_layers[i]) || has_any(w, stereo_layers[i + 1]);
     }
     return every;
 }
@@ -139,7 +143,7 @@ static void mark(const slc_hlt1_forward_in *in, const slc_hlt1_forward_start *s,
     for (uint32_t j = 0; j < SLC_HLT1_FORWARD_X_LAYERS; j++) {
         const uint32_t k = sets[j / 3][j % 3], n = w->end[k] - w->begin[k];
         const float per = 1 / (w->z[k] - in->tables->params->magnet_z_mm[0]);
-        const float *x = in->free_x + w->row[k] + w->begin[k];
+        const float *x = in->free_x + in->zones->row[w->zone[k]] + w->begin[k];
         for (uint32_t i = 0; i < n; i += (uint32_t)SIMD_LANES) {
             const f32v here = f32v_load(x + i);
             const u32v number = slopes_of(in, s, per, here), none = u32v_set(NOWHERE);
@@ -209,7 +213,7 @@ static void list_agreeing(const slc_hlt1_forward_in *in, const slc_hlt1_forward_
     count_layers(w);
     for (uint32_t j = 0; j < SLC_HLT1_FORWARD_X_LAYERS; j++) {
         const uint32_t k = sets[j / 3][j % 3], begin = w->begin[k], n = w->end[k] - begin;
-        const float *of = in->free_x + w->row[k] + begin;
+        const float *of = in->free_x + in->zones->row[w->zone[k]] + begin;
         uint32_t to = 0;
         for (uint32_t i = 0; i < n; i += (uint32_t)SIMD_LANES) {
             const mask32 good = are_agreed(w, u32v_load(slope + i), mask32_first(n - i));
@@ -224,12 +228,11 @@ static void list_agreeing(const slc_hlt1_forward_in *in, const slc_hlt1_forward_
 }
 
 /* Makes the lists of all hits in the windows. */
-static void list_all(const slc_hlt1_forward_in *in, slc_hlt1_forward_work *w)
+static void list_all(slc_hlt1_forward_work *w)
 {
     for (uint32_t j = 0; j < SLC_HLT1_FORWARD_X_LAYERS; j++) {
         const uint32_t k = sets[j / 3][j % 3], begin = w->begin[k];
-        w->list[j] = (slc_hlt1_forward_list){
-            .x = in->x + w->row[k] + begin, .begin = begin, .n = w->end[k] - begin};
+        w->list[j] = (slc_hlt1_forward_list){.x = w->x[k] + begin, .begin = begin, .n = w->end[k] - begin};
     }
 }
 
@@ -398,19 +401,23 @@ static void pair(const three *c, uint32_t first, size_t i)
     const f32v x0 = f32v_load(c->first->x + first + i), tolerance = f32v_load(w->firsts.tolerance + i);
     const u32v row = u32v_iota(first + (uint32_t)i), behind = u32v_load(w->firsts.behind + i);
     u32v at = u32v_load(w->firsts.at + i);
-    for (mask32 left = u32v_lt(at, behind); mask32_any(left); left = u32v_lt(at, behind)) {
-        const size_t n = w->pairs.n;
-        (void)f32v_pack(w->pairs.x + n, x0, left);
-        if (c->in->free) {
-            (void)f32v_pack(w->pairs.tolerance + n, tolerance, left);
+    mask32 left = u32v_lt(at, behind);
+    do {
+        for (int turn = 0; turn < TURNS; turn++) {
+            const size_t n = w->pairs.n;
+            (void)f32v_pack(w->pairs.x + n, x0, left);
+            if (c->in->free) {
+                (void)f32v_pack(w->pairs.tolerance + n, tolerance, left);
+            }
+            (void)u32v_pack(w->pairs.last + n, at, left);
+            w->pairs.n += u32v_pack(w->pairs.first + n, row, left);
+            at = u32v_add(at, u32v_set(1));
+            left = u32v_lt(at, behind);
         }
-        (void)u32v_pack(w->pairs.last + n, at, left);
-        w->pairs.n += u32v_pack(w->pairs.first + n, row, left);
-        at = u32v_add(at, u32v_set(1));
-        if (w->pairs.n + SIMD_LANES > SLC_HLT1_FORWARD_PAIRS) {
+        if (w->pairs.n + TURNS * SIMD_LANES > SLC_HLT1_FORWARD_PAIRS) {
             judge_pairs(c);
         }
-    }
+    } while (mask32_any(left));
 }
 
 /* The first hits of a vector, from number `first` + i of the list on: which last hits they lead to. */
@@ -491,7 +498,7 @@ static bool seek(const slc_hlt1_forward_in *in, const slc_hlt1_forward_start *st
     if (in->free) {
         list_agreeing(in, start, work);
     } else {
-        list_all(in, work);
+        list_all(work);
     }
     find_triplets(in, start, work, 0);
     find_triplets(in, start, work, 1);

@@ -22,31 +22,27 @@ static inline f32v f(float x)
     return f32v_set(x);
 }
 
-/* How many of the first n values, of which a block counts at most, are below x. */
-static inline uint32_t below(const float *values, f32v x, size_t n)
+/* How many of n values are below x, n a number of blocks. */
+static inline uint32_t below(const float *values, size_t n, f32v x)
 {
-    const size_t most = n < SLC_HLT1_BLOCK ? n : SLC_HLT1_BLOCK;
     size_t count = 0;
-    for (size_t i = 0; i < SLC_HLT1_BLOCK; i += SIMD_LANES) {
-        const mask32 some = mask32_first(most > i ? most - i : 0);
-        count += mask32_count(mask32_and(f32v_lt(f32v_load(values + i), x), some));
+    for (size_t i = 0; i < n; i += SIMD_LANES) {
+        const mask32 less = f32v_lt(f32v_load(values + i), x);
+        count += mask32_count(SIMD_LANES > SLC_HLT1_BLOCK ? mask32_and(less, mask32_first(n - i)) : less);
     }
     return (uint32_t)count;
 }
 
-/* The first of a layer's n rising hits that is not below x. */
-static inline uint32_t lower(const slc_hlt1_forward_in *in, const slc_hlt1_forward_work *w, uint32_t layer,
-                             float x)
+/* The first of a layer's hits that is not below x. */
+static inline uint32_t lower(const slc_hlt1_forward_work *w, uint32_t layer, float x)
 {
-    const float *pivots = in->pivots + in->pivot_begin[w->zone[layer]];
+    const float *hits = w->x[layer], *pivots = hits - SLC_HLT1_BLOCK - SLC_HLT1_PIVOTS;
     const f32v to = f(x);
-    uint32_t block = 0, more;
-    do {
-        more = below(pivots + block, to, SLC_HLT1_BLOCK);
-        block += more;
-    } while (more == SLC_HLT1_BLOCK);
-    const uint32_t from = SLC_HLT1_BLOCK * block;
-    return from + below(in->x + w->row[layer] + from, to, w->n[layer] - from);
+    if (w->n[layer] >= SLC_HLT1_PIVOTS * SLC_HLT1_BLOCK) {
+        return slc_hlt1_lower(hits, w->n[layer], x);
+    }
+    const size_t from = SLC_HLT1_BLOCK * (size_t)below(pivots, SLC_HLT1_PIVOTS, to);
+    return (uint32_t)from + below(hits + from, SLC_HLT1_BLOCK, to);
 }
 
 /* Are vectors long enough for the hits of a window in four of them? (On SVE lanes may be no power of two.) */
@@ -215,29 +211,6 @@ static inline u32v nearest_of(const float *values, uint32_t begin, uint32_t firs
     const mask32 left = f32v_le(SUB(x, low), SUB(high, x));
     *near = f32v_select(left, low, high);
     return u32v_add(u32v_set(first), u32v_select(left, u32v_sub(at, u32v_set(1)), at));
-}
-
-/* Of hits begin … end - 1 of a layer, at least one, those nearest to the places x of the lanes in `some`:
- * only those that lie between the lanes are looked at. */
-static inline u32v nearest_of_many(const slc_hlt1_forward_in *in, const slc_hlt1_forward_work *w,
-                                   uint32_t layer, uint32_t begin, uint32_t end, f32v x, mask32 some,
-                                   f32v *near)
-{
-    const float highest = f32v_highest(f32v_select(some, x, f(-INFINITY)));
-    uint32_t first = lower(in, w, layer, f32v_lowest(f32v_select(some, x, f(INFINITY)))), last = end;
-    first = first < begin ? begin : first > end ? end : first;
-    if (are_long()) {
-        last = lower(in, w, layer, highest) + 1;
-        last = last < first ? first : last > end ? end : last;
-    }
-    return nearest_of(in->x + w->row[layer], begin, first, last, highest, x, near);
-}
-
-static inline u32v nearest(const slc_hlt1_forward_in *in, const slc_hlt1_forward_work *w, uint32_t layer,
-                           uint32_t begin, uint32_t end, f32v x, mask32 some, f32v *near)
-{
-    return are_few(end - begin) ? nearest_of(in->x + w->row[layer], begin, begin, end, INFINITY, x, near)
-                                : nearest_of_many(in, w, layer, begin, end, x, some, near);
 }
 
 /* Of a list of hits, at least one, those nearest to the places x of the lanes in `some`, which may be none.

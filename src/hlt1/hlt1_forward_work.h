@@ -11,7 +11,8 @@
 #include "simd/simd_kernel.h"
 
 enum {
-    SLC_HLT1_BLOCK = 16,         /* hits of a zone whose last one is a pivot */
+    SLC_HLT1_BLOCK = 16,         /* hits of a zone, whose last one is a pivot */
+    SLC_HLT1_PIVOTS = 32,        /* of a zone, for fewer blocks than that */
     SLC_HLT1_FORWARD_SPARE = 64, /* of the longest vectors */
     SLC_HLT1_FORWARD_FIRSTS = 128,
     SLC_HLT1_FORWARD_PAIRS = 512,
@@ -41,15 +42,20 @@ typedef struct slc_hlt1_forward_start {
     bool soft;                       /* of so little momentum that its charge is believed */
 } slc_hlt1_forward_start;
 
+/* The hits of an event as they are looked up. Of each zone: its pivots, filled up with infinities; a block of
+ * minus infinities; the hits by x, from row[] on; infinities, of which there is one at least, to the end of a
+ * block. */
+typedef struct slc_hlt1_forward_zones {
+    float *x; /* as many as slc_hlt1_forward_zones_bound(), on a multiple of SLC_COLUMN_ALIGN */
+    uint32_t row[SLC_SCIFI_ZONES];
+} slc_hlt1_forward_zones;
+
 /* An event's hits and how they are looked at. */
 typedef struct slc_hlt1_forward_in {
     const slc_hlt1_forward_tables *tables;
-    const float *x;      /* by zone and x, a spare vector behind them */
-    const float *free_x; /* the same; infinite for hits that are not to be taken into a triplet */
-    const uint32_t *begin;
-    const float *pivots; /* of each zone from pivot_begin on: every 16th x, and infinity up to a multiple of
-                            16 */
-    uint32_t pivot_begin[SLC_SCIFI_ZONES];
+    const slc_hlt1_forward_zones *zones;
+    const float *free_x;   /* zones->x; infinite for hits that are not to be taken into a triplet */
+    const uint32_t *begin; /* of the zones' hits in the event */
     uint32_t max_hits, max_triplets, min_hits;
     float max_quality;
     bool free; /* no momentum is known but the least */
@@ -85,10 +91,9 @@ typedef struct slc_hlt1_forward_work {
     float low[SLC_SCIFI_LAYERS + SLC_HLT1_FORWARD_SPARE], high[SLC_SCIFI_LAYERS + SLC_HLT1_FORWARD_SPARE];
     float y_bend[3][6 + SLC_HLT1_FORWARD_SPARE]; /* of tilted layers: y by powers of what x is more than
                                                     velo_x */
-    uint32_t
-        zone[SLC_SCIFI_LAYERS]; /* of layers, their first hits and how many they are; windows, of x layers */
-    uint32_t row[SLC_SCIFI_LAYERS + SLC_HLT1_FORWARD_SPARE], n[SLC_SCIFI_LAYERS + SLC_HLT1_FORWARD_SPARE];
-    uint32_t begin[SLC_SCIFI_LAYERS + SLC_HLT1_FORWARD_SPARE], end[SLC_SCIFI_LAYERS + SLC_HLT1_FORWARD_SPARE];
+    /* Of layers in the half that the track is in: the hits, and how many they are; windows, of x layers. */
+    const float *x[SLC_SCIFI_LAYERS];
+    uint32_t zone[SLC_SCIFI_LAYERS], n[SLC_SCIFI_LAYERS], begin[SLC_SCIFI_LAYERS], end[SLC_SCIFI_LAYERS];
     slc_hlt1_forward_list list[SLC_HLT1_FORWARD_X_LAYERS]; /* of the layers of both sets */
     slc_hlt1_forward_agreeing agreeing;
     /* Of slopes, from the margin on: the layers that have a hit; in the highest bit, whether enough layers
@@ -119,11 +124,14 @@ typedef struct slc_hlt1_forward_work {
         size_t n;
         float limit; /* of the squared distance of those that may still be wanted */
     } triplets;
-    /* Of a vector of triplets. Near hits: of three x layers, then of six tilted ones. */
+    /* Of a vector of triplets, in three x layers, then in six tilted ones: where a hit is expected, how many
+     * are below that, and x of the one there and the one behind it, side by side; the nearest ones. */
+    float expected[9][SLC_HLT1_FORWARD_SPARE];
+    uint32_t below[9][SLC_HLT1_FORWARD_SPARE];
+    float around[9][2 * SLC_HLT1_FORWARD_SPARE];
     float near_x[9][SLC_HLT1_FORWARD_SPARE];
     uint32_t near_hit[9][SLC_HLT1_FORWARD_SPARE];
-    float tilted[6][SLC_HLT1_FORWARD_SPARE]; /* where they are expected in the tilted ones */
-    float value[7][SLC_HLT1_FORWARD_SPARE];  /* a, b, c, cubic, y0, ty, quality */
+    float value[7][SLC_HLT1_FORWARD_SPARE]; /* a, b, c, cubic, y0, ty, quality */
 } slc_hlt1_forward_work;
 
 typedef struct slc_hlt1_forward_kernels {
@@ -152,9 +160,10 @@ void slc_hlt1_forward_expect_free(const slc_hlt1_forward_tables *tables, const s
                                   uint32_t v, const float q_over_p[2], slc_hlt1_forward_start *start);
 /* In x in the middle of the magnet. */
 float slc_hlt1_forward_tolerance(float q_over_p);
-/* For each zone at most 31 more pivots than it has blocks of hits. */
-void slc_hlt1_forward_pivots(const float *x, const uint32_t begin[SLC_SCIFI_ZONES + 1], float *pivots,
-                             uint32_t pivot_begin[SLC_SCIFI_ZONES]);
+/* Places of zones of so many hits. */
+size_t slc_hlt1_forward_zones_bound(size_t hits);
+void slc_hlt1_forward_zones_fill(const float *x, const uint32_t begin[SLC_SCIFI_ZONES + 1],
+                                 slc_hlt1_forward_zones *zones);
 
 extern const slc_simd_kernel slc_hlt1_forward_kernel_rows[2]; /* ends with a row whose name is NULL */
 

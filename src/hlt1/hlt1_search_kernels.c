@@ -45,8 +45,10 @@ typedef struct forward_scratch {
     slc_hlt1_forward_start starts[STARTS];
     slc_hlt1_forward_track found[STARTS];
     uint32_t begin[SLC_SCIFI_ZONES + 1];
-    float x[HITS + SLC_HLT1_FORWARD_SPARE];
-    float pivots[HITS / SLC_HLT1_BLOCK + SLC_SCIFI_ZONES * 2 * SLC_HLT1_BLOCK + SLC_HLT1_FORWARD_SPARE];
+    float x[HITS];
+    slc_hlt1_forward_zones zones;
+    _Alignas(SLC_COLUMN_ALIGN) float places[HITS + SLC_SCIFI_ZONES * (SLC_HLT1_PIVOTS + 2 * SLC_HLT1_BLOCK) +
+                                            SLC_HLT1_FORWARD_SPARE];
 } forward_scratch;
 
 static int by_x(const void *a, const void *b)
@@ -116,15 +118,14 @@ static void forward_prepare(void *memory, uint64_t seed)
         s->begin[zone + 1] = (zone + 1) * ZONE;
     }
     s->in = (slc_hlt1_forward_in){.tables = &s->tables,
-                                  .x = s->x,
-                                  .free_x = s->x,
+                                  .zones = &s->zones,
                                   .begin = s->begin,
-                                  .pivots = s->pivots,
                                   .max_hits = 40,
                                   .max_triplets = 16,
                                   .min_hits = 9,
                                   .max_quality = 0.35f};
-    slc_hlt1_forward_pivots(s->x, s->begin, s->pivots, s->in.pivot_begin);
+    s->zones.x = s->places;
+    slc_hlt1_forward_zones_fill(s->x, s->begin, &s->zones);
 }
 
 static void forward_run(void *memory, slc_simd_target target)
@@ -163,13 +164,13 @@ static const slc_simd_case forward_case = {
 /* Measured per start: sluice bench --kernels --kernel hlt1.forward */
 const slc_simd_kernel slc_hlt1_forward_kernel_rows[2] = {
     {.name = "hlt1.forward",
-     .preference = {{SLC_SIMD_AVX512ICL, 1114},
-                    {SLC_SIMD_AVX512, 1124},
-                    {SLC_SIMD_AVX512VL256, 1680},
-                    {SLC_SIMD_AVX2, 1765},
-                    {SLC_SIMD_AVX512VL128, 2760},
-                    {SLC_SIMD_SSE4, 3312},
-                    {SLC_SIMD_C, 7224}},
+     .preference = {{SLC_SIMD_AVX512ICL, 740},
+                    {SLC_SIMD_AVX512, 743},
+                    {SLC_SIMD_AVX512VL256, 1187},
+                    {SLC_SIMD_AVX2, 1297},
+                    {SLC_SIMD_AVX512VL128, 1904},
+                    {SLC_SIMD_SSE4, 2375},
+                    {SLC_SIMD_C, 4262}},
      .bench = &forward_case},
     {.name = NULL},
 };

@@ -27,6 +27,7 @@
 #define MM(operation)                       _mm512_##operation
 #define SI(operation)                       _mm512_##operation##_si512
 #define K(operation)                        _##operation##_mask16
+#define K_MOVE                              "kmovw"
 #define ALL                                 0xffff
 #define AVX512_LANES _mm512_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15)
 #define AVX512_PS(v)                        _mm512_castsi512_ps(v)
@@ -45,6 +46,7 @@ typedef __mmask64 mask8;
 #define MM(operation)                       _mm256_##operation
 #define SI(operation)                       _mm256_##operation##_si256
 #define K(operation)                        _##operation##_mask8
+#define K_MOVE                              "kmovb"
 #define ALL                                 0xff
 #define AVX512_LANES _mm256_setr_epi32(0, 1, 2, 3, 4, 5, 6, 7)
 #define AVX512_PS(v)                        _mm256_castsi256_ps(v)
@@ -63,6 +65,7 @@ typedef __mmask32 mask8;
 #define MM(operation)                       _mm_##operation
 #define SI(operation)                       _mm_##operation##_si128
 #define K(operation)                        _##operation##_mask8
+#define K_MOVE                              "kmovb"
 #define ALL                                 0x0f
 #define AVX512_LANES _mm_setr_epi32(0, 1, 2, 3)
 #define AVX512_PS(v)                        _mm_castsi128_ps(v)
@@ -110,6 +113,13 @@ static inline uint32_t avx512_number(mask32 m)
      * number at once, and where that waits in memory it writes 8 or 16 bits and reads 32. */
     __asm__("" : "+r"(m));
     return m;
+}
+static inline size_t avx512_count(mask32 m)
+{
+    uint32_t number;
+    /* Otherwise GCC 12 counts 16 bits and makes 32 of them afterwards. */
+    __asm__(K_MOVE "\t%1, %0" : "=r"(number) : "k"(m));
+    return (size_t)__builtin_popcount(number);
 }
 static inline u32v avx512_rank(uint64_t bits)
 {
@@ -324,7 +334,7 @@ static inline mask32 mask32_andnot(mask32 a, mask32 b) { return K(kandn)(b, a); 
 static inline mask32 mask32_not(mask32 a) { return K(kxor)(a, ALL); } /* knotw, knotb, kxorb */
 static inline bool mask32_any(mask32 m) { return m != 0; } /* kortestw, kortestb */
 static inline bool mask32_every(mask32 m) { return m == ALL; } /* kortestw, kortestb */
-static inline size_t mask32_count(mask32 m) { return (size_t)__builtin_popcount(avx512_number(m)); } /* kmovw, popcnt */
+static inline size_t mask32_count(mask32 m) { return avx512_count(m); } /* kmovw, popcnt */
 static inline size_t mask32_lowest(mask32 m) { return (size_t)__builtin_ctz(avx512_number(m) | 1U << SIMD_MAX_LANES); } /* kmovw, tzcnt */
 static inline uint64_t mask32_bits(mask32 m) { return avx512_number(m); } /* kmovw */
 static inline mask32 mask32_of_bits(uint64_t bits) { return avx512_of_bits(bits); } /* kmovw */
