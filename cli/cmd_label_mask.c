@@ -125,6 +125,7 @@ int slc_label_mask_choose(slc_label_job *job)
     const char *word = !options->stream || !options->volume ? slc_label_mask_word(options)
                        : options->hysteresis != NULL ? "--hysteresis" /* a slice has the others by itself */
                        : options->fill_holes         ? "--fill-holes"
+                       : options->split != NULL      ? "--split"
                        : options->write_mask != NULL ? "--write-mask"
                                                      : NULL;
     if (word != NULL && (options->stream || slc_label_on_gpu(options->device))) {

@@ -167,6 +167,38 @@ bool slc_label_volume_foreground(slc_label_volume_job *job, const slc_volume *v,
     return true;
 }
 
+/* With --split the parts of the foreground, as labels, which are the volume whose equal values are labelled:
+ * so parts have numbers, features and filters as components have. */
+static bool split(slc_label_volume_job *job, slc_volume *foreground)
+{
+    slc_label_job *label = job->label;
+    const size_t plane = foreground->width * foreground->height;
+    const ptrdiff_t row = (ptrdiff_t)(foreground->width * sizeof *job->parts);
+    uint32_t n = 0;
+    if (label->setup.split == NULL) {
+        return true;
+    }
+    free(job->parts);
+    job->parts = malloc(plane * foreground->depth * sizeof *job->parts);
+    if (job->parts == NULL) {
+        slc_cli_say("label", "%s: no memory for its parts", slc_label_volume_path(job));
+        return false;
+    }
+    slc_image_split_config config = label->split_config;
+    config.connectivity = job->config.connectivity;
+    config.exec = job->config.exec;
+    const ptrdiff_t slice = row * (ptrdiff_t)foreground->height;
+    if (slc_volume_split(&config, foreground, job->parts, row, slice, &n, &label->error) != SLC_OK) {
+        slc_cli_say("label", "%s: %s", slc_label_volume_path(job), label->error.text);
+        return false;
+    }
+    foreground->voxels = job->parts;
+    foreground->stride = row;
+    foreground->slice_stride = slice;
+    foreground->type = SLC_IMAGE_U32;
+    return true;
+}
+
 /* ---- a volume ---------------------------------------------------------------------------------- */
 
 void slc_label_volume_page(slc_label_volume_job *job, uint64_t components, uint64_t filtered, double seconds)
@@ -248,7 +280,8 @@ static bool do_volume(slc_label_volume_job *job)
     slc_label_volume_tell_threshold(job);
     const double began = slc_clock_seconds();
     if (!choose_threshold(job) ||
-        !slc_label_volume_foreground(job, &job->stack.volume, &job->within.volume, &foreground)) {
+        !slc_label_volume_foreground(job, &job->stack.volume, &job->within.volume, &foreground) ||
+        !split(job, &foreground)) {
         return false;
     }
     const slc_volume *grey = label->options->intensity != NULL ? &job->grey.volume : &job->stack.volume;
@@ -428,6 +461,7 @@ void slc_label_volume_end(slc_label_volume_job *job)
     slc_batch_clear(&job->within.memory);
     slc_batch_clear(&job->grey.memory);
     free(job->mask);
+    free(job->parts);
     free(job->labels);
     slc_label_end(job->label);
 }

@@ -41,6 +41,7 @@ typedef struct slc_label_volume_job {
     slc_label_volume_rows rows;
     slc_label_stack stack, within, grey; /* the volume at work; --mask; --intensity */
     unsigned char *mask;                 /* its foreground as bits, where a threshold does not say it */
+    uint32_t *parts;                     /* of that, with --split */
     double threshold;                    /* of the volume at work */
     uint32_t *labels;                    /* of some of its slices */
     uint64_t checksum_factor;

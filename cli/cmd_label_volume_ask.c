@@ -15,7 +15,7 @@
 /* Words that volumes do not have. */
 static int check_words(const slc_label_options *options, int n_inputs)
 {
-    static const char *const others[] = {"preview", "device", "device-memory", "algorithm", "part", "split"};
+    static const char *const others[] = {"preview", "device", "device-memory", "algorithm", "part"};
     for (size_t i = 0; i < sizeof others / sizeof *others; i++) {
         if (slc_cli_word(COMMAND, others[i]) != NULL) {
             return slc_cli_wrong(COMMAND, "--volume does not go with --%s", others[i]);
@@ -37,6 +37,9 @@ static int check_words(const slc_label_options *options, int n_inputs)
                                    : NULL;
     if (options->stream && word != NULL) {
         return slc_cli_wrong(COMMAND, "--volume --stream does not go with %s", word);
+    }
+    if (options->split != NULL && options->periodic != NULL) {
+        return slc_cli_wrong(COMMAND, "--split does not go with --periodic: distances end at the borders");
     }
     if (options->output != NULL && n_inputs > 1) {
         return slc_cli_wrong(COMMAND, "--volume writes the labels of one input, not of %d", n_inputs);
@@ -246,7 +249,9 @@ int slc_label_volume_open(slc_label_volume_job *job)
     if (job->label->options->labels) { /* nothing is labelled */
         return SLC_CLI_GO_ON;
     }
-    const slc_status status = slc_volume_open(&job->config, &job->labeller, error);
+    slc_volume_config config = job->config;
+    config.equal = config.equal || job->label->setup.split != NULL; /* parts are labels already */
+    const slc_status status = slc_volume_open(&config, &job->labeller, error);
     if (status == SLC_ERR_USAGE) {
         return slc_cli_wrong(COMMAND, "%s", error->text);
     }

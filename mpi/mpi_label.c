@@ -51,6 +51,7 @@ static int check_options(const slc_label_options *options)
                        : options->labels                                                 ? "--labels"
                        : options->serve.address != NULL                                  ? "--serve"
                        : options->part.word != NULL                                      ? "--part"
+                       : options->split != NULL                                          ? "--split"
                        : options->volume                                                 ? NULL
                                          : slc_label_mask_word(options);
     if (word != NULL) {
@@ -270,7 +271,8 @@ const slc_cli_command slc_mpi_cmd_label = {
         "raw PNM, NPY and TIFF only these rows are read, so that an image may be larger than one machine's\n"
         "memory; the label image is .npy. --threads are those of each process. What cannot be had over "
         "ranks:\n"
-        "--preview, --stream, --device, --part; and but for volumes other features than area, box, first, "
+        "--preview, --stream, --device, --part, --split; and but for volumes other features than area, box, "
+        "first, "
         "sums\n"
         "and centroid, and masks.\n",
     .options = slc_label_option_rows,

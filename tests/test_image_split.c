@@ -42,7 +42,7 @@ static void check_distances(const uint8_t *on, size_t width, size_t height, cons
     for (uint32_t parts = 1; parts <= 3; parts += 2) {
         assert_int_equal(slc_image_distance(&bits, NULL, parts, distance), SLC_OK);
         for (size_t i = 0; i < width * height; i++) {
-            const uint32_t want = image_distance_oracle(on, width, height, i % width, i / width);
+            const uint32_t want = image_distance_oracle(on, width, height, 1, i);
             if (distance[i] != want) {
                 fail_msg("%s: pixel (%zu, %zu) of %zu x %zu is at %u, not %u", what, i % width, i / width,
                          width, height, distance[i], want);
@@ -61,7 +61,7 @@ static void check_parts(const slc_image_split_config *config, const uint8_t *on,
     uint32_t *labels = take(stride * height * sizeof *labels), *want = take(width * height * sizeof *want);
     uint32_t n = 77;
     slc_error error;
-    const uint32_t found = image_split_oracle(config, on, width, height, want);
+    const uint32_t found = image_split_oracle(config, on, width, height, 1, want);
     assert_int_equal(slc_image_split(config, &bits, labels, (ptrdiff_t)(stride * sizeof *labels), &n, &error),
                      SLC_OK);
     for (size_t y = 0; y < height; y++) {
@@ -120,6 +120,82 @@ static void test_random(void **state)
         }
         check_distances(on, width, height, what);
         check_parts(&config, on, width, height, what);
+    }
+}
+
+static void draw_volume(uint8_t *on, size_t width, size_t height, size_t depth, bool noise, uint64_t *seed)
+{
+    const size_t n = width * height * depth;
+    const uint32_t share = 60 + random_below(seed, 40);
+    for (size_t p = 0; p < n; p++) {
+        on[p] = noise && random_below(seed, 100) < share;
+    }
+    for (uint32_t k = 0; k < 4 && !noise; k++) {
+        const int64_t u = random_below(seed, (uint32_t)width), v = random_below(seed, (uint32_t)height),
+                      w = random_below(seed, (uint32_t)depth), r = 1 + random_below(seed, 4);
+        for (size_t p = 0; p < n; p++) {
+            const int64_t x = (int64_t)(p % width) - u, y = (int64_t)(p / width % height) - v,
+                          z = (int64_t)(p / width / height) - w;
+            on[p] |= x * x + y * y + z * z <= r * r;
+        }
+    }
+}
+
+/* Volumes of balls, or of noise: distances and parts, in rows and slices that lie apart. */
+static void test_volumes(void **state)
+{
+    enum { SIDE = 9, MOST = SIDE * SIDE * SIDE };
+    static uint8_t on[MOST];
+    static uint32_t distance[MOST], want[MOST], labels[(SIDE + 1) * SIDE * SIDE];
+    uint64_t seed = 9;
+    (void)state;
+    for (int i = 0; i < (test_small() ? (SANITIZED ? 60 : 300) : 1500); i++) {
+        const size_t width = 1 + random_below(&seed, SIDE), height = 1 + random_below(&seed, SIDE),
+                     depth = 1 + random_below(&seed, SIDE), row = (width + 7) / 8 + (size_t)i % 2,
+                     n = width * height * depth;
+        const double depths[] = {0, 0.3, 0.5, 1};
+        const uint32_t connectivities[] = {6, 18, 26};
+        slc_image_split_config config;
+        slc_error error;
+        uint32_t found = 77;
+        slc_image_split_config_default(&config);
+        config.depth = depths[random_below(&seed, 4)];
+        config.connectivity = connectivities[i % 3];
+        config.exec.threads = 1 + random_below(&seed, 3);
+        if (i % 4 == 0) {
+            config.min_area = random_below(&seed, 9);
+            config.max_area = config.min_area + random_below(&seed, 90);
+            config.border = (slc_image_border)random_below(&seed, SLC_IMAGE_BORDERS);
+        }
+        draw_volume(on, width, height, depth, i % 3 == 0, &seed);
+        uint8_t *bits = take(row * height * depth);
+        for (size_t p = 0; p < n; p++) {
+            bits[p / width * row + p % width / 8] |= (uint8_t)(on[p] << p % width % 8);
+        }
+        const slc_volume volume = {
+            bits, width, height, depth, (ptrdiff_t)row, (ptrdiff_t)(row * height), SLC_IMAGE_BITS};
+        assert_int_equal(slc_volume_distance(&volume, NULL, 1 + (uint32_t)i % 3, distance), SLC_OK);
+        for (size_t p = 0; p < n; p++) {
+            assert_int_equal(distance[p], image_distance_oracle(on, width, height, depth, p));
+        }
+        const ptrdiff_t stride = (ptrdiff_t)((width + 1) * sizeof *labels);
+        memset(labels, 0xFF, sizeof labels);
+        assert_int_equal(
+            slc_volume_split(&config, &volume, labels, stride, stride * (ptrdiff_t)height, &found, &error),
+            SLC_OK);
+        assert_int_equal(found, image_split_oracle(&config, on, width, height, depth, want));
+        for (size_t p = 0; p < n; p++) {
+            if (labels[p / width * (width + 1) + p % width] != want[p]) {
+                fail_msg(
+                    "volume %d of %zu x %zu x %zu: voxel %zu has label %u, not %u, depth %g, connectivity %u",
+                    i, width, height, depth, p, labels[p / width * (width + 1) + p % width], want[p],
+                    config.depth, config.connectivity);
+            }
+        }
+        for (size_t line = 0; line < height * depth; line++) {
+            assert_int_equal(labels[line * (width + 1) + width], UINT32_MAX);
+        }
+        free(bits);
     }
 }
 
@@ -248,12 +324,34 @@ static void test_refused(void **state)
     assert_int_equal(slc_image_split(&good, &image, labels, 16, &n, &error), SLC_ERR_USAGE);
     assert_non_null(strstr(error.text, "rows of bits"));
 #undef REFUSED
+    slc_volume volume = {bits, 4, 4, 2, 1, 4, SLC_IMAGE_BITS};
+    good.connectivity = 26;
+#define REFUSED_OF_VOLUMES(status, word)                                                                     \
+    assert_int_equal(slc_volume_split(&good, &volume, labels, 16, 64, &n, &error), status);                  \
+    assert_non_null(strstr(error.text, word))
+    uint32_t room[32];
+    assert_int_equal(slc_volume_split(&good, &volume, room, 16, 64, &n, &error), SLC_OK);
+    good.connectivity = 8;
+    REFUSED_OF_VOLUMES(SLC_ERR_USAGE, "connectivity");
+    good.connectivity = 6;
+    volume.type = SLC_IMAGE_U8;
+    volume.stride = 4;
+    volume.slice_stride = 16;
+    REFUSED_OF_VOLUMES(SLC_ERR_USAGE, "rows of bits");
+    volume = (slc_volume){bits, 4, 4, 70000, 1, 4, SLC_IMAGE_BITS};
+    REFUSED_OF_VOLUMES(SLC_ERR_UNSUPPORTED, "4 x 4 x 70000 voxels");
+    volume.depth = 2;
+    good.min_area = 2;
+    good.max_area = 1;
+    REFUSED_OF_VOLUMES(SLC_ERR_USAGE, "min_area");
+#undef REFUSED_OF_VOLUMES
 }
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random),    cmocka_unit_test(test_all_small),
-                                       cmocka_unit_test(test_long_rows), cmocka_unit_test(test_threads),
-                                       cmocka_unit_test(test_two_discs), cmocka_unit_test(test_refused)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_random),    cmocka_unit_test(test_volumes),
+                                       cmocka_unit_test(test_all_small), cmocka_unit_test(test_long_rows),
+                                       cmocka_unit_test(test_threads),   cmocka_unit_test(test_two_discs),
+                                       cmocka_unit_test(test_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -254,7 +254,7 @@ def image_split(
     foreground: Image,
     out: Array,
     depth: float,
-    connectivity: int,
+    connectivity: int | None,
     min_area: int,
     max_area: int | None,
     border: str,

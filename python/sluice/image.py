@@ -185,24 +185,25 @@ def split(
     foreground: Any,
     depth: float = 1,
     *,
-    connectivity: int = 8,
+    connectivity: int | None = None,
     min_area: int = 0,
     max_area: int | None = None,
     border: Literal["any", "inside", "touching"] = "any",
     threads: int = 1,
 ) -> tuple[NDArray[np.int32], int]:
-    """Labels (h, w) of the parts of a foreground (what is above 0), and how many: objects that touch are cut apart where they are narrow.
+    """Labels of the parts of a foreground (h, w), or (z, h, w) of a volume (what is above 0), and how many: objects that touch are cut apart where they are narrow.
 
     The watershed of the distance to the background, of which a hill is a part if it rises by ``depth`` pixels or more above where it meets
     a higher one (the h of h-maxima; 0: every regional maximum). Parts are numbered in raster order, every pixel of the foreground belongs to one; those
     of fewer pixels than ``min_area``, of more than ``max_area`` and by ``border`` (as in :func:`label`, of parts) become background. What is outside of the image is
-    no background. :func:`measure` has their features. Ties are told in image_split.h: there is one result, whatever ``threads``.
+    no background. ``connectivity`` is 4 or 8 (8), of a volume, whose distances are in three dimensions, 6, 18 or 26 (26). :func:`measure` has their features. Ties are told in image_split.h: there is one result, whatever ``threads``.
     TypeError: an array that is not taken; UsageError: arguments out of range; UnsupportedError: a side of more than 65 000 pixels or so.
     """
     import numpy as np
 
     labels = np.zeros(np.shape(foreground), np.int32)
-    return labels, _split(foreground, labels, depth, connectivity, min_area, max_area, border, threads)
+    rows = labels.reshape(labels.shape[0] * labels.shape[1], labels.shape[2]) if labels.ndim == 3 else labels
+    return labels, _split(foreground, rows, depth, connectivity, min_area, max_area, border, threads)
 
 
 def remove_small(image: Any, min_area: int, *, connectivity: int = 8, threshold: float | None = None, threads: int = 1) -> NDArray[np.bool_]:

@@ -165,58 +165,106 @@ static PyObject *image_foreground(PyObject *module, PyObject *arguments)
     return made;
 }
 
+/* Parts of what is above 0, into labels whose rows have `bytes`; a slice has one after the other. */
+static bool split_volume(core_state *state, const slc_image_split_config *config, const slc_volume *volume,
+                         uint32_t *labels, ptrdiff_t bytes, uint32_t *n)
+{
+    const size_t stride = slc_image_row_bytes(SLC_IMAGE_BITS, volume->width),
+                 rows = volume->height * volume->depth;
+    const ptrdiff_t slice = (ptrdiff_t)(stride * volume->height);
+    slc_image_mask_config least;
+    slc_volume_config rule;
+    slc_error error = {SLC_OK, ""};
+    slc_status status = SLC_OK;
+    uint8_t *bits = malloc(stride * rows + 1);
+    if (bits == NULL) {
+        return PyErr_NoMemory() != NULL;
+    }
+    slc_image_mask_config_default(&least);
+    least.low = volume->type == SLC_IMAGE_F32 ? (double)FLT_TRUE_MIN : 1;
+    slc_volume_config_default(&rule);
+    rule.exec = config->exec;
+    const slc_volume foreground = {bits,  volume->width, volume->height, volume->depth, (ptrdiff_t)stride,
+                                   slice, SLC_IMAGE_BITS};
+    if (stride * rows > 0) {
+        PyThreadState *const thread = PyEval_SaveThread();
+        status = slc_volume_mask_make(&rule, &least, volume, NULL, bits, (ptrdiff_t)stride, slice, &error);
+        status = status == SLC_OK ? slc_volume_split(config, &foreground, labels, bytes,
+                                                     bytes * (ptrdiff_t)volume->height, n, &error)
+                                  : status;
+        PyEval_RestoreThread(thread);
+    }
+    free(bits);
+    return status == SLC_OK || core_raise(state, status, &error) != NULL;
+}
+
+static bool split_image(core_state *state, const slc_image_split_config *config, const slc_image *image,
+                        uint32_t *labels, ptrdiff_t bytes, uint32_t *n)
+{
+    const size_t stride = slc_image_row_bytes(SLC_IMAGE_BITS, image->width);
+    uint8_t *bits = malloc(stride * image->height + 1);
+    const slc_image foreground = {bits, image->width, image->height, (ptrdiff_t)stride, SLC_IMAGE_BITS};
+    slc_image_mask_config least;
+    slc_error error = {SLC_OK, ""};
+    slc_image_mask_config_default(&least);
+    least.low = image->type == SLC_IMAGE_F32 ? (double)FLT_TRUE_MIN : 1;
+    least.exec.threads = config->exec.threads;
+    bool good = bits != NULL || PyErr_NoMemory() != NULL;
+    good = good && make(state, &least, image, NULL, bits, stride);
+    if (good && stride > 0 && image->height > 0) {
+        PyThreadState *const thread = PyEval_SaveThread();
+        const slc_status status = slc_image_split(config, &foreground, labels, bytes, n, &error);
+        PyEval_RestoreThread(thread);
+        good = status == SLC_OK || core_raise(state, status, &error) != NULL;
+    }
+    free(bits);
+    return good;
+}
+
 /* image_split(foreground, out, depth, connectivity, min_area, max_area, border, threads): n; see
- * sluice.image.split. */
+ * sluice.image.split. Of a volume, slices of `out` lie one below the other. */
 static PyObject *image_split(PyObject *module, PyObject *arguments)
 {
     static const char *const borders[] = {"any", "inside", "touching", NULL};
     core_state *state = core_state_of(module);
     PyObject *image, *out, *depth, *connectivity, *min_area, *max_area, *border, *threads;
     slc_image_split_config config;
-    slc_image_mask_config least;
     slc_image_labels side = {.labels = NULL};
-    slc_error error = {SLC_OK, ""};
-    uint64_t neighbours = 8, n_threads = 1;
+    uint64_t neighbours = 0, n_threads = 1;
     int which = 0;
     core_image in;
-    Py_buffer view;
+    slc_volume volume = {.voxels = NULL};
+    Py_buffer view, volume_view;
     slc_image_split_config_default(&config);
-    slc_image_mask_config_default(&least);
     if (PyArg_ParseTuple(arguments, "OOOOOOOO:image_split", &image, &out, &depth, &connectivity, &min_area,
                          &max_area, &border, &threads) == 0 ||
         !core_take_double(depth, "depth", &config.depth) ||
-        !core_take_u64(state, connectivity, "connectivity", 8, &neighbours) ||
+        (connectivity != Py_None && !core_take_u64(state, connectivity, "connectivity", 26, &neighbours)) ||
         !core_take_u64(state, min_area, "min_area", UINT64_MAX, &config.min_area) ||
         (max_area != Py_None && !core_take_u64(state, max_area, "max_area", UINT64_MAX, &config.max_area)) ||
         !core_take_word(state, border, "border", borders, &which) ||
-        !core_take_u64(state, threads, "threads", 4096, &n_threads) ||
-        !core_image_get(state, image, "foreground", &in)) {
+        !core_take_u64(state, threads, "threads", 4096, &n_threads)) {
         return NULL;
     }
-    if (!core_labels_get(state, out, in.image.height, in.image.width, &view, &side)) {
-        PyBuffer_Release(&in.view);
+    const bool is_volume = core_is_volume(image);
+    if (is_volume ? !core_volume_get(state, image, "foreground", &volume_view, &volume, false)
+                  : !core_image_get(state, image, "foreground", &in)) {
         return NULL;
     }
-    config.connectivity = (uint32_t)neighbours;
-    config.border = (slc_image_border)which;
-    config.exec.target = state->target;
-    config.exec.threads = least.exec.threads = (uint32_t)n_threads;
-    least.low = in.image.type == SLC_IMAGE_F32 ? (double)FLT_TRUE_MIN : 1;
-    const size_t stride = slc_image_row_bytes(SLC_IMAGE_BITS, in.image.width);
-    uint8_t *bits = malloc(stride * in.image.height + 1);
-    const slc_image foreground = {bits, in.image.width, in.image.height, (ptrdiff_t)stride, SLC_IMAGE_BITS};
+    const size_t width = is_volume ? volume.width : in.image.width,
+                 rows = is_volume ? volume.height * volume.depth : in.image.height;
     uint32_t n = 0;
-    bool good = bits != NULL || PyErr_NoMemory() != NULL;
-    good = good && make(state, &least, &in.image, NULL, bits, stride);
-    if (good && stride > 0 && in.image.height > 0) {
-        PyThreadState *const thread = PyEval_SaveThread();
-        const slc_status status = slc_image_split(&config, &foreground, side.labels, side.stride, &n, &error);
-        PyEval_RestoreThread(thread);
-        good = status == SLC_OK || core_raise(state, status, &error) != NULL;
+    bool good = core_labels_get(state, out, rows, width, &view, &side);
+    if (good) {
+        config.connectivity = connectivity != Py_None ? (uint32_t)neighbours : is_volume ? 26 : 8;
+        config.border = (slc_image_border)which;
+        config.exec.target = state->target;
+        config.exec.threads = (uint32_t)n_threads;
+        good = is_volume ? split_volume(state, &config, &volume, side.labels, side.stride, &n)
+                         : split_image(state, &config, &in.image, side.labels, side.stride, &n);
+        PyBuffer_Release(&view);
     }
-    free(bits);
-    PyBuffer_Release(&view);
-    PyBuffer_Release(&in.view);
+    PyBuffer_Release(is_volume ? &volume_view : &in.view);
     return good ? PyLong_FromUnsignedLong(n) : NULL;
 }
 

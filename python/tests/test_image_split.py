@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import heapq
+import itertools
 import json
 import math
 import os
@@ -27,15 +28,15 @@ def discs(rng, shape, n, largest):
 
 
 def oracle(on, depth, connectivity):
-    height, width = on.shape
     distance = np.rint(ndimage.distance_transform_edt(on) ** 2).astype(int) if not on.all() else np.full(on.shape, 2**32 - 1)
-    steps = [(y, x) for y in (-1, 0, 1) for x in (-1, 0, 1) if (y, x) != (0, 0) and (connectivity == 8 or 0 in (y, x))]
+    axes = {4: 1, 8: 2, 6: 1, 18: 2, 26: 3}[connectivity]  # along which a step goes at most
+    steps = [step for step in itertools.product((-1, 0, 1), repeat=on.ndim) if 0 < np.count_nonzero(step) <= axes]
     pixels = sorted(zip(*np.nonzero(on)), key=lambda at: (-distance[at], at))
     order = {at: i for i, at in enumerate(pixels)}
 
     def around(at):
-        near = [(at[0] + y, at[1] + x) for y, x in steps]
-        return [one for one in near if 0 <= one[0] < height and 0 <= one[1] < width and on[one]]
+        near = [tuple(int(a + b) for a, b in zip(at, step)) for step in steps]
+        return [one for one in near if all(0 <= a < n for a, n in zip(one, on.shape)) and on[one]]
 
     hills, beginnings = {}, set()  # of each pixel that was taken: a list, which all pixels of its hill have
     for at in pixels:
@@ -76,6 +77,56 @@ def test_against_the_words():
         labels, n = module.split(on, depth, connectivity=connectivity, threads=1 + i % 3)
         want, n_want = oracle(on, depth, connectivity)
         assert n == n_want and (labels == want).all() and labels.dtype == np.int32
+
+
+def balls(rng, shape, n, largest):
+    z, y, x = np.mgrid[: shape[0], : shape[1], : shape[2]]
+    on = np.zeros(shape, bool)
+    for _ in range(n):
+        centre = [rng.integers(side) for side in shape]
+        on |= (z - centre[0]) ** 2 + (y - centre[1]) ** 2 + (x - centre[2]) ** 2 <= rng.integers(1, largest) ** 2
+    return on
+
+
+def test_volumes():
+    rng = np.random.default_rng(4)
+    for i in range(24):
+        shape = tuple(int(rng.integers(1, 24)) for _ in range(3))
+        on = balls(rng, shape, 8, 7) if i % 3 else ndimage.gaussian_filter(rng.normal(size=shape), 1.5) > 0
+        depth, connectivity = (0, 0.4, 1)[i % 3], (6, 18, 26)[i // 3 % 3]
+        labels, n = module.split(on, depth, connectivity=connectivity, threads=1 + i % 3)
+        want, n_want = oracle(on, depth, connectivity)
+        assert n == n_want and (labels == want).all() and labels.dtype == np.int32
+    assert (module.split(on.astype(np.float32))[0] == module.split(on, connectivity=26)[0]).all()
+    assert module.split(np.zeros((0, 4, 5), bool))[1] == 0 and module.split(np.zeros((3, 0, 5), bool))[0].shape == (3, 0, 5)
+    for bad in (4, 8):
+        with pytest.raises(sluice.UsageError, match="6, 18 or 26"):
+            module.split(on, connectivity=bad)
+
+
+def test_volumes_of_files_are_as_arrays(tmp_path):
+    """Parts have numbers, features and filters as components have."""
+    rng = np.random.default_rng(5)
+    volume = (ndimage.gaussian_filter(balls(rng, (30, 50, 70), 40, 9) * 250.0, 1)).astype(np.uint8)
+    np.save(tmp_path / "v.npy", volume)
+    names = {out: tmp_path / f"{out}.npy" for out in ("labels", "mask")}
+    for connectivity, options, settings in (
+        (26, (), {}),
+        (6, ("--min-area", "300", "--fill-holes", "--threads", "2"), {"min_area": 300}),
+        (18, ("--border", "inside"), {"border": "inside"}),
+    ):
+        command = [os.environ["SLUICE_COMMAND"], "label", "--volume", tmp_path / "v.npy", "--threshold", "120", "--split", "0.5", *options]
+        command += ["--connectivity", connectivity, "-o", names["labels"], "--write-mask", names["mask"], "--json"]
+        command += ["--stats", tmp_path / "x.csv", "--features", "area,grey"]
+        told = json.loads(subprocess.run([str(one) for one in command], check=True, capture_output=True).stdout)
+        on = module.foreground(volume, threshold=120, fill_holes="--fill-holes" in options, connectivity=connectivity)
+        want, n = module.split(on, 0.5, connectivity=connectivity, **settings)
+        assert n > module.label(on, connectivity=connectivity)[1] or settings
+        assert told["split"] == 0.5 and told["equal"] is False and told["volumes"][0]["components"] == n > 3
+        assert (np.load(names["labels"]) == want).all() and ((np.load(names["mask"]) > 0) == (want > 0)).all()
+        rows = np.genfromtxt(tmp_path / "x.csv", delimiter=",", names=True)
+        assert (rows["volume"] == np.bincount(want.ravel())[1:]).all()
+        assert (rows["mass"] == np.bincount(want.ravel(), volume.ravel())[1:]).all()
 
 
 def test_real_objects():

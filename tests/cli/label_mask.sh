@@ -173,7 +173,6 @@ refuse 2 "not 'x'" --split x
 refuse 2 "does not go with --inverse" --split 1 --inverse
 refuse 2 "does not go with --algorithm" --split 1 --algorithm flood
 refuse 2 "does not go with --stream" --split 1 --stream
-refuse 2 "does not go with --split" --split 1 --volume
 refuse 2 "does not go with --device" --split 1 --device cuda
 refuse 2 "not 'mean:15:x'" --local mean:15:x
 refuse 2 "not 'median'" --local median

@@ -219,4 +219,8 @@ refuse "--hysteresis does not go with --stream" --stream --hysteresis 1:2
 refuse "--min-area 5 is more than --max-area 4" --min-area 5 --max-area 4
 refuse "the components have no column 'roundness'" --filter 'roundness>1'
 refuse "--equal does not go with --hysteresis" --equal --hysteresis 1:2
-refuse "--volume does not go with --split" --split 1
+refuse "--split takes a number of pixels from 0, not '-1'" --split -1
+refuse "--split does not go with --stream" --split 1 --stream
+refuse "--split does not go with --periodic" --split 1 --periodic z
+refuse "--split does not go with --inverse" --split 1 --inverse
+refuse "--equal does not go with --split" --split 1 --equal

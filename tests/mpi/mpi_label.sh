@@ -156,6 +156,7 @@ refused() { # WORDS ARGS...; by a process alone, which starts sooner
 }
 refused "--preview cannot be had over ranks; sluice label has it" a.pgm --preview x.png
 refused "--stream cannot be had over ranks; sluice label has it" a.pgm --stream
+refused "--split cannot be had over ranks; sluice label has it" a.pgm --split 1
 refused "--part cannot be had over ranks; sluice label has it" a.pgm --part 0/2
 refused "--device cannot be had over ranks; sluice label has it" a.pgm --device cuda
 refused "--output is .npy over ranks, not 'x.tif': each writes its rows" a.pgm -o x.tif

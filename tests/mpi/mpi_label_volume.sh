@@ -174,6 +174,9 @@ grep -q -e "--write-mask is .npy over ranks, not 'x.tif'" err || fail "$(cat err
 mpi 1 label noise.npy --write-mask x.npy --json
 want 2
 grep -q -e '--write-mask cannot be had over ranks' err || fail "$(cat err)"
+mpi 1 label --volume noise.npy --split 1 --json
+want 2
+grep -q -e '--split cannot be had over ranks' err || fail "$(cat err)"
 mpi 2 label --volume noise.npy --intensity turned --stats x.csv
 want 1
 grep -q '^sluice-mpi label: noise.npy: turned: slices of 29x17 of f32, and the first is 29x17 of u8: no volume' err || fail "$(cat err)"

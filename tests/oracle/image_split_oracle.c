@@ -7,33 +7,42 @@
 #include <string.h>
 
 typedef struct plane {
-    size_t width, height, n;
+    size_t width, height, depth, n;
     uint32_t connectivity;
     uint32_t *distance;
     uint32_t *hill;  /* of each pixel that was taken: the pixel that its hill began with, + 1; or 0 */
     uint8_t *begins; /* a part */
-    double depth;
+    double rise;
 } plane;
 
-uint32_t image_distance_oracle(const uint8_t *on, size_t width, size_t height, size_t x, size_t y)
+/* The square of the distance of two pixels. */
+static int64_t apart(size_t width, size_t height, size_t a, size_t b)
+{
+    const int64_t dx = (int64_t)(a % width) - (int64_t)(b % width),
+                  dy = (int64_t)(a / width % height) - (int64_t)(b / width % height),
+                  dz = (int64_t)(a / width / height) - (int64_t)(b / width / height);
+    return dx * dx + dy * dy + dz * dz;
+}
+
+uint32_t image_distance_oracle(const uint8_t *on, size_t width, size_t height, size_t depth, size_t pixel)
 {
     uint32_t least = UINT32_MAX;
-    for (size_t v = 0; v < height; v++) {
-        for (size_t u = 0; u < width; u++) {
-            const int64_t dx = (int64_t)u - (int64_t)x, dy = (int64_t)v - (int64_t)y;
-            const uint32_t d = (uint32_t)(dx * dx + dy * dy);
-            least = on[v * width + u] == 0 && d < least ? d : least;
-        }
+    for (size_t i = 0; i < width * height * depth; i++) {
+        const uint32_t d = (uint32_t)apart(width, height, pixel, i);
+        least = on[i] == 0 && d < least ? d : least;
     }
     return least;
 }
 
-/* Is b a neighbour of a? */
+/* Is b a neighbour of a? They share a face, an edge or a corner. */
 static bool beside(const plane *p, size_t a, size_t b)
 {
-    const int64_t dx = (int64_t)(a % p->width) - (int64_t)(b % p->width);
-    const int64_t dy = (int64_t)(a / p->width) - (int64_t)(b / p->width);
-    return p->connectivity == 8 ? dx * dx <= 1 && dy * dy <= 1 && a != b : dx * dx + dy * dy == 1;
+    const uint32_t c = p->connectivity;
+    const int64_t most = c == 4 || c == 6    ? 1
+                         : c == 8 || c == 18 ? 2
+                                             : 3,
+                  d = apart(p->width, p->height, a, b);
+    return d > 0 && d <= most;
 }
 
 /* The next pixel in the order: of those not taken the highest, of equal ones the first; n: none. */
@@ -52,7 +61,7 @@ static size_t next_of(const plane *p, const uint8_t *taken)
 static void end_hill(plane *p, size_t pixel, uint32_t goes_on, uint32_t ends)
 {
     const uint32_t high = p->distance[ends - 1], low = p->distance[pixel];
-    if (high != low && sqrt((double)high) - sqrt((double)low) >= p->depth) {
+    if (high != low && sqrt((double)high) - sqrt((double)low) >= p->rise) {
         p->begins[ends - 1] = 1;
     }
     for (size_t i = 0; i < p->n; i++) {
@@ -130,8 +139,9 @@ static bool is_kept(const slc_image_split_config *c, const plane *p, const uint3
     uint64_t area = 0;
     bool border = false;
     for (size_t i = 0; i < p->n; i++) {
-        const size_t x = i % p->width, y = i / p->width;
-        const bool edge = x == 0 || y == 0 || x + 1 == p->width || y + 1 == p->height;
+        const size_t x = i % p->width, y = i / p->width % p->height, z = i / p->width / p->height;
+        const bool edge = x == 0 || y == 0 || x + 1 == p->width || y + 1 == p->height ||
+                          (p->depth > 1 && (z == 0 || z + 1 == p->depth));
         area += part[i] == which;
         border = border || (part[i] == which && edge);
     }
@@ -140,19 +150,20 @@ static bool is_kept(const slc_image_split_config *c, const plane *p, const uint3
 }
 
 uint32_t image_split_oracle(const slc_image_split_config *config, const uint8_t *on, size_t width,
-                            size_t height, uint32_t *labels)
+                            size_t height, size_t depth, uint32_t *labels)
 {
     plane p = {.width = width,
                .height = height,
-               .n = width * height,
+               .depth = depth,
+               .n = width * height * depth,
                .connectivity = config->connectivity,
-               .depth = config->depth};
+               .rise = config->depth};
     uint32_t *part = calloc(p.n, sizeof *part), found = 0;
     p.distance = calloc(p.n, sizeof *p.distance);
     p.hill = calloc(p.n, sizeof *p.hill);
     p.begins = calloc(p.n, 1);
     for (size_t i = 0; i < p.n; i++) {
-        p.distance[i] = on[i] != 0 ? image_distance_oracle(on, width, height, i % width, i / width) : 0;
+        p.distance[i] = on[i] != 0 ? image_distance_oracle(on, width, height, depth, i) : 0;
     }
     find_beginnings(&p);
     flood(&p, part);
