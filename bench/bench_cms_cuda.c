@@ -26,7 +26,8 @@ static const struct slc_cms_cuda_calls *cuda(void)
 enum {
     PIECES = 16, /* batches that the streams share */
     STREAMS = 4,
-    FLOW_BATCH = 16, /* events */
+    FLOW_EVENTS = 64, /* of a batch, and its bytes: as the command has them */
+    FLOW_BYTES = 8 << 20,
     FLOW_STREAMS = 4,
     FLOW_RUNS = 3 /* each is some hundred batches */
 };
@@ -243,7 +244,8 @@ static slc_status time_flow(bench *b, const streams *s, uint32_t n, double slowe
                                     .device = b->config->device,
                                     .wanted = s->wanted,
                                     .streams = n,
-                                    .batch = FLOW_BATCH};
+                                    .batch = FLOW_EVENTS,
+                                    .batch_bytes = FLOW_BYTES};
     const slc_bench_plan plan = {.repetitions = b->plan.repetitions < FLOW_RUNS ? b->plan.repetitions
                                                                                 : FLOW_RUNS,
                                  .rounds = 1,

@@ -23,8 +23,9 @@ void slc_bench_cms_add(slc_bench_report *report, const char *name, uint64_t digi
 /* The flow of `sluice cms`, from a file to results: so many streams on each of the devices. */
 typedef struct slc_bench_cms_flow {
     const slc_bench_cms_events *events;
-    const char *device; /* may be several */
-    uint32_t wanted, streams, batch;
+    const char *device;              /* may be several */
+    uint32_t wanted, streams, batch; /* events of one, at most */
+    size_t batch_bytes;
 } slc_bench_cms_flow;
 /* *digis: that went through in *time. */
 slc_status slc_bench_cms_flow_run(const slc_bench_cms_flow *job, const slc_bench_plan *plan,

@@ -89,7 +89,7 @@ static bool take_skipped(slc_cms_job *job)
     return true;
 }
 
-/* Of what is in flight with more than that, page-locking it takes longer than it gains. */
+/* More streams take processors from who reads the files, and larger batches lie in no cache. */
 enum { GPU_STREAMS = 4, GPU_BATCH = 8 << 20 };
 
 static bool is_charge(double x)

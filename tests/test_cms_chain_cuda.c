@@ -241,6 +241,42 @@ static void page_locked(void **state)
     close_pair(&p);
 }
 
+/* Results that have as much room as there is to bring, page-locked from a MiB on; batches that lie in a block
+ * of page-locked memory, at multiples of 4 bytes. */
+static void results_that_are_locked(void **state)
+{
+    (void)state;
+    const uint32_t sizes[] = {1, 3, n_simulated, 0, 2, n_simulated / 2};
+    slc_cms_config config = defaults();
+    pair p;
+    slc_batch batch = {0};
+    bool locked = false;
+    open_pair(&p, &config, true);
+    slc_cms_chain_lock_results(p.gpu);
+    for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+        part_of((uint32_t)(5 * i), sizes[i], &batch);
+        uint8_t *own = batch.bytes, *block = slc_cms_chain_allocate(batch.size + 4);
+        assert_non_null(block);
+        memcpy(block + 4, own, batch.size);
+        slc_cms_chain_lock(block);
+        assert_true(slc_cuda_is_pinned(block));
+        batch.bytes = block + 4;
+        run_batch(&p, &batch);
+        assert_true(p.on_gpu.checksum == slc_cms_result_checksum(&p.on_gpu, 0));
+        assert_true(p.on_gpu.clusters.head.capacity <= 2 * p.on_cpu.clusters.head.capacity);
+        const slc_columns *digis = &p.on_gpu.digis.head;
+        assert_int_equal(slc_cuda_is_pinned(digis->block), digis->block_size >= 1 << 20);
+        locked = locked || digis->block_size >= 1 << 20;
+        batch.bytes = own;
+        slc_cms_chain_release(block);
+    }
+    assert_true(locked || n_simulated < 100);
+    slc_cms_chain_unlock_result(&p.on_gpu);
+    assert_false(slc_cuda_is_pinned(p.on_gpu.digis.module) || slc_cuda_is_pinned(p.on_gpu.clusters.x_um));
+    slc_batch_clear(&batch);
+    close_pair(&p);
+}
+
 /* ---- configurations ------------------------------------------------------------------------------ */
 
 static void run_config(slc_cms_config *config)
@@ -528,6 +564,7 @@ int main(void)
         cmocka_unit_test(damaged_events),
         cmocka_unit_test(every_choice_of_columns),
         cmocka_unit_test(page_locked),
+        cmocka_unit_test(results_that_are_locked),
         cmocka_unit_test(configurations),
         cmocka_unit_test(left_out_modules_and_planes),
         cmocka_unit_test(choices_from_digis),

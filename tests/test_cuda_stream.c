@@ -174,6 +174,28 @@ static void events_take_time(void **state)
     slc_cuda_memory_clear(&device);
 }
 
+/* Blocks are handed out again, as they were locked, to who wants no more than they have. */
+static void blocks_go_from_hand_to_hand(void **state)
+{
+    (void)state;
+    const size_t size = (size_t)5 << 20;
+    uint8_t *a = slc_cuda_block_allocate(size), *b = slc_cuda_block_allocate(100);
+    assert_true(a != NULL && b != NULL && a != b);
+    memset(a, 1, size);
+    assert_false(slc_cuda_is_pinned(a));
+    assert_true(slc_cuda_block_lock(a) && slc_cuda_block_lock(a));
+    assert_true(slc_cuda_is_pinned(a + size - 1) && !slc_cuda_is_pinned(b));
+    slc_cuda_block_release(a);
+    slc_cuda_block_release(b);
+    assert_ptr_equal(slc_cuda_block_allocate(50), b); /* the smaller one */
+    uint8_t *c = slc_cuda_block_allocate(50), *d = slc_cuda_block_allocate((size_t)64 << 20);
+    assert_ptr_equal(c, a);
+    assert_true(d != NULL && d != a && d != b && slc_cuda_is_pinned(c));
+    slc_cuda_block_release(b);
+    slc_cuda_block_release(c);
+    slc_cuda_block_release(d);
+}
+
 int main(void)
 {
     if (slc_cuda_devices(&error) == 0) {
@@ -188,7 +210,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(there_and_back),        cmocka_unit_test(many_copies),
         cmocka_unit_test(memory_grows_and_ends), cmocka_unit_test(graphs_do_what_was_recorded),
-        cmocka_unit_test(events_take_time),
+        cmocka_unit_test(events_take_time),      cmocka_unit_test(blocks_go_from_hand_to_hand),
     };
     const int failed = cmocka_run_group_tests(tests, NULL, NULL);
     slc_cuda_rows_close(copies);

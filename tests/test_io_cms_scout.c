@@ -61,55 +61,104 @@ typedef struct told {
     char damage[512];
 } told;
 
-static void add_batch(const slc_batch *batch, told *t)
+static void add_batch(const slc_batch *batch, const uint8_t *bytes, told *t)
 {
     for (uint32_t e = 0; e < batch->n_events; e++) {
         t->sum = t->sum * 31 + batch->file_offset[e] + batch->record[e].number;
         for (size_t i = 0; i < batch->length[e]; i++) {
-            t->sum = t->sum * 31 + batch->bytes[batch->offset[e] + i];
+            t->sum = t->sum * 31 + bytes[batch->offset[e] + i];
         }
     }
     t->n_events += batch->n_events;
 }
 
-static void read_all(uint32_t threads, size_t piece, uint32_t most, told *t)
+/* In the place of page-locked memory, of which there is none now and then. */
+static atomic_uint n_asked, n_given;
+
+static void *give(size_t bytes)
+{
+    atomic_fetch_add(&n_given, 1);
+    return malloc(bytes);
+}
+
+static void *give_at_times(size_t bytes)
+{
+    return atomic_fetch_add(&n_asked, 1) % 5 == 3 ? NULL : give(bytes);
+}
+
+static void take(void *at)
+{
+    atomic_fetch_sub(&n_given, 1);
+    free(at);
+}
+
+/* Of the batches: how many lay in pieces. */
+static uint32_t read_all(const slc_cms_looking *how, uint32_t most, told *t)
 {
     slc_io_source *source = NULL;
-    slc_io_deferred *deferred = NULL;
-    slc_batch batch = {.n_events = 0};
-    slc_status status;
+    slc_io_deferred *deferred[2] = {NULL, NULL}; /* one after the other, so that a batch outlives the next */
+    slc_batch batch[2] = {{.n_events = 0}, {.n_events = 0}};
+    slc_status status = SLC_OK;
+    uint32_t i = 0, in_pieces = 0;
     memset(t, 0, sizeof *t);
     ASSERT_OK(slc_io_open(path, NULL, &source, &error));
-    ASSERT_OK(slc_io_deferred_open(&deferred, &error));
-    if (threads > 0) {
-        ASSERT_OK(slc_io_cms_look_ahead(source, threads, piece, &error));
+    ASSERT_OK(slc_io_deferred_open(&deferred[0], &error));
+    ASSERT_OK(slc_io_deferred_open(&deferred[1], &error));
+    if (how != NULL) {
+        ASSERT_OK(slc_io_cms_look_ahead(source, how, &error));
     }
-    while ((status = threads > 0
-                         ? slc_io_read_batch_deferred(source, most, 1 << 22, &batch, deferred, &t->faults,
-                                                      &error)
-                         : slc_io_read_batch(source, most, 1 << 22, &batch, &t->faults, &error)) == SLC_OK) {
-        if (threads > 0) {
-            ASSERT_OK(slc_io_finish_batch(&batch, deferred, &t->faults, &error));
+    for (;; i++) {
+        slc_io_deferred *now = deferred[i % 2];
+        slc_batch *b = &batch[i % 2];
+        if (i >= 2 && slc_io_deferred_shared(now) != NULL) {
+            size_t capacity;
+            const uint8_t *bytes = slc_io_deferred_bytes(now, &capacity);
+            assert_true(b->size <= capacity);
+            add_batch(b, bytes, t);
+            in_pieces++;
+        } else {
+            add_batch(b, b->bytes, t);
         }
-        add_batch(&batch, t);
+        b->n_events = 0;
+        if (status == SLC_OK) {
+            status = how != NULL
+                         ? slc_io_read_batch_deferred(source, most, 1 << 22, b, now, &t->faults, &error)
+                         : slc_io_read_batch(source, most, 1 << 22, b, &t->faults, &error);
+        } else {
+            break;
+        }
+        if (status == SLC_OK && how != NULL) {
+            ASSERT_OK(slc_io_finish_batch(b, now, &t->faults, &error));
+        }
     }
     assert_int_equal(status, SLC_END);
     slc_io_totals_of(source, &t->totals);
     (void)snprintf(t->damage, sizeof t->damage, "%s",
                    slc_io_damage(source) != NULL ? slc_io_damage(source) : "");
-    slc_io_deferred_close(deferred);
     slc_io_close(source);
-    slc_batch_clear(&batch);
+    for (i = 0; i < 2; i++) {
+        slc_io_deferred_close(deferred[i]);
+        slc_batch_clear(&batch[i]);
+    }
+    assert_int_equal(atomic_load(&n_given), 0);
+    return in_pieces;
 }
 
 static void compare(void)
 {
     static const size_t pieces[] = {4096, 70001, 1 << 20};
+    uint32_t in_pieces = 0;
     told alone, t;
-    read_all(0, 0, 5, &alone);
+    (void)read_all(NULL, 5, &alone);
     assert_true(alone.n_events > 0);
-    for (uint32_t i = 0; i < 6; i++) {
-        read_all(1 + 2 * (i % 2), pieces[i / 2], i % 3 == 0 ? 1 : 7, &t);
+    for (uint32_t i = 0; i < 12; i++) {
+        slc_cms_looking how = {.threads = 1 + 2 * (i % 2), .piece_bytes = pieces[i / 2 % 3]};
+        if (i >= 6) {
+            how.allocate = give_at_times;
+            how.release = take;
+        }
+        in_pieces += read_all(&how, i % 3 == 0 ? 1 : 7, &t);
+        assert_true(i >= 6 || in_pieces == 0);
         assert_int_equal(t.n_events, alone.n_events);
         assert_true(t.sum == alone.sum);
         assert_int_equal(t.totals.events, alone.totals.events);
@@ -117,6 +166,7 @@ static void compare(void)
         assert_int_equal(slc_faults_total(&t.faults), slc_faults_total(&alone.faults));
         assert_string_equal(t.damage, alone.damage);
     }
+    assert_true(in_pieces > 0);
 }
 
 static void sound_events_are_known(void **state)
@@ -130,10 +180,19 @@ static void sound_events_are_known(void **state)
         slc_cms_scouts *scouts = NULL;
         uint64_t at = 0;
         ASSERT_OK(slc_io_open(path, NULL, &source, &error));
-        ASSERT_OK(slc_cms_scouts_open(&source->stream, source->config.max_event_bytes, 2, pieces[i], &scouts,
-                                      &error));
+        const slc_cms_looking how = {2, pieces[i], give, take};
+        ASSERT_OK(
+            slc_cms_scouts_open(&source->stream, source->config.max_event_bytes, &how, &scouts, &error));
         for (uint32_t e = 0; e < EVENTS; e++) {
-            assert_int_equal(slc_cms_scouts_ask(scouts, at), e < EVENTS - 1 ? events.length[e] : 0);
+            slc_io_shared *shared = NULL;
+            size_t there = 0;
+            const size_t size = slc_cms_scouts_ask(scouts, at, &shared, &there);
+            assert_int_equal(size, e < EVENTS - 1 ? events.length[e] : 0);
+            assert_int_equal(shared != NULL, size > 0);
+            if (size > 0) {
+                assert_true(there + size <= shared->capacity);
+                assert_memory_equal(shared->bytes + there, events.bytes + events.offset[e], size);
+            }
             at += events.length[e];
         }
         slc_cms_scouts_close(scouts);
@@ -150,10 +209,14 @@ static void nobody_knows_what_no_event_begins_with(void **state)
     slc_io_source *source = NULL;
     slc_cms_scouts *scouts = NULL;
     ASSERT_OK(slc_io_open(path, NULL, &source, &error));
-    ASSERT_OK(slc_cms_scouts_open(&source->stream, source->config.max_event_bytes, 1, 8192, &scouts, &error));
-    assert_int_equal(slc_cms_scouts_ask(scouts, 4), 0);
-    assert_int_equal(slc_cms_scouts_ask(scouts, events.length[0]), events.length[1]); /* and goes on */
-    assert_int_equal(slc_cms_scouts_ask(scouts, (uint64_t)1 << 40), 0);               /* behind the end */
+    const slc_cms_looking how = {.threads = 1, .piece_bytes = 8192};
+    slc_io_shared *shared = NULL;
+    size_t there;
+    ASSERT_OK(slc_cms_scouts_open(&source->stream, source->config.max_event_bytes, &how, &scouts, &error));
+    assert_int_equal(slc_cms_scouts_ask(scouts, 4, &shared, &there), 0);
+    assert_int_equal(slc_cms_scouts_ask(scouts, events.length[0], &shared, &there), events.length[1]);
+    assert_null(shared); /* and goes on; behind the end: */
+    assert_int_equal(slc_cms_scouts_ask(scouts, (uint64_t)1 << 40, &shared, &there), 0);
     slc_cms_scouts_close(scouts);
     slc_io_close(source);
 }

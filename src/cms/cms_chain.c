@@ -21,6 +21,7 @@ struct slc_cms_chain {
     slc_cms_cluster_scratch cluster;
     const struct slc_cms_cuda_calls *calls; /* of `cuda` */
     slc_cms_cuda_chain *cuda;               /* NULL: on this core */
+    bool locks_results;                     /* `cuda` makes room for them */
     uint32_t wanted;                        /* config.wanted's are what the stages are to leave */
 };
 
@@ -273,18 +274,11 @@ slc_cms_cuda_chain *slc_cms_chain_cuda(slc_cms_chain *chain)
     return chain->cuda;
 }
 
-void *slc_cms_chain_allocate(size_t bytes)
+void slc_cms_chain_lock_results(slc_cms_chain *chain)
 {
-    const slc_cuda_engines *engines = slc_cuda_engines_of(NULL);
-    return engines != NULL && engines->cms != NULL && engines->cms->allocate != NULL
-               ? engines->cms->allocate(bytes)
-               : NULL;
-}
-
-void slc_cms_chain_release(void *at)
-{
-    if (at != NULL) {
-        slc_cuda_engines_of(NULL)->cms->release(at);
+    if (chain->cuda != NULL && chain->calls->lock_results != NULL) {
+        chain->calls->lock_results(chain->cuda);
+        chain->locks_results = true;
     }
 }
 
@@ -317,11 +311,14 @@ static slc_status reserve_clusters(const slc_cms_chain *chain, size_t digis, uin
 {
     const size_t most = (size_t)events * chain->config.cluster.modules, rows = digis < most ? digis : most;
     const size_t clusters = rows_for(chain, SLC_CMS_WANT_CLUSTERS, digis);
-    slc_status status = slc_columns_reserve(&slc_cms_modules_schema, &result->modules,
-                                            rows_for(chain, SLC_CMS_WANT_MODULES, rows), events);
-    status = status == SLC_OK
-                 ? slc_columns_reserve(&slc_cms_clusters_schema, &result->clusters, clusters, events)
-                 : status;
+    slc_status status = SLC_OK;
+    if (!chain->locks_results) {
+        status = slc_columns_reserve(&slc_cms_modules_schema, &result->modules,
+                                     rows_for(chain, SLC_CMS_WANT_MODULES, rows), events);
+        status = status == SLC_OK
+                     ? slc_columns_reserve(&slc_cms_clusters_schema, &result->clusters, clusters, events)
+                     : status;
+    }
     return status == SLC_OK && chain->config.position.geometry != NULL
                ? slc_columns_reserve(&slc_cms_places_schema, &result->places, clusters, events)
                : status;
@@ -339,7 +336,7 @@ slc_status slc_cms_chain_reserve(slc_cms_chain *chain, const slc_batch *batch, s
     largest /= sizeof(uint32_t);
     slc_status status = slc_columns_reserve(&slc_cms_fragments_schema, &chain->fragments, fragments,
                                             batch->n_events);
-    status = status == SLC_OK
+    status = status == SLC_OK && !chain->locks_results
                  ? slc_columns_reserve(&slc_cms_digis_schema, &result->digis,
                                        rows_for(chain, SLC_CMS_WANT_DIGIS, digis), batch->n_events)
                  : status;

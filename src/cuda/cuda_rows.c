@@ -86,12 +86,8 @@ slc_status slc_cuda_rows_open(slc_cuda_stream *stream, uint32_t threads, slc_cud
         return slc_fail(error, status, "no threads for copies to a GPU");
     }
     for (size_t i = 0; i < PIECES && status == SLC_OK; i++) {
-        piece *p = &opened->pieces[i];
-        status = slc_cuda_pinned_reserve(stream, &p->memory, piece_bytes, "copies to a GPU", error);
-        if (status == SLC_OK) {
-            status = slc_cuda_check(cudaEventCreateWithFlags(&p->done, cudaEventDisableTiming),
-                                    "opening an event", error);
-        }
+        status = slc_cuda_check(cudaEventCreateWithFlags(&opened->pieces[i].done, cudaEventDisableTiming),
+                                "opening an event", error);
     }
     if (status != SLC_OK) {
         slc_cuda_rows_close(opened);
@@ -169,6 +165,12 @@ static slc_status empty(slc_cuda_rows *rows, piece *p, slc_error *error)
     return status;
 }
 
+/* Who copies from and to page-locked memory alone never needs it. */
+static slc_status need(slc_cuda_rows *rows, piece *p, slc_error *error)
+{
+    return slc_cuda_pinned_reserve(rows->stream, &p->memory, piece_bytes, "copies to a GPU", error);
+}
+
 /* A piece with room for n bytes more (n at most a piece) and one arrival. */
 static slc_status piece_with_room(slc_cuda_rows *rows, size_t n, piece **room, slc_error *error)
 {
@@ -183,7 +185,7 @@ static slc_status piece_with_room(slc_cuda_rows *rows, size_t n, piece **room, s
         status = status == SLC_OK ? empty(rows, p, error) : status;
     }
     *room = p;
-    return status;
+    return status == SLC_OK ? need(rows, p, error) : status;
 }
 
 /* ---- copies by the device ------------------------------------------------------------------------------ */
@@ -256,6 +258,7 @@ static slc_status put_block(slc_cuda_rows *rows, char *device, size_t device_str
     rows->at = (rows->at + 1) % PIECES;
     slc_status status = !p->busy && p->n_arrivals > 0 ? shut(rows, p, error) : SLC_OK;
     status = status == SLC_OK ? empty(rows, p, error) : status;
+    status = status == SLC_OK ? need(rows, p, error) : status;
     if (status != SLC_OK) {
         return status;
     }

@@ -17,8 +17,6 @@ struct slc_cuda_event {
     cudaEvent_t native;
 };
 
-static _Atomic int last_device = -1; /* that a stream was opened on */
-
 /* ---- streams ------------------------------------------------------------------------------------------- */
 
 slc_status slc_cuda_stream_open(uint32_t device, slc_cuda_stream **stream, slc_error *error)
@@ -43,7 +41,7 @@ slc_status slc_cuda_stream_open(uint32_t device, slc_cuda_stream **stream, slc_e
         free(opened);
         return status;
     }
-    last_device = (int)device;
+    slc_cuda_blocks_count(true, device);
     *stream = opened;
     return SLC_OK;
 }
@@ -54,6 +52,7 @@ void slc_cuda_stream_close(slc_cuda_stream *stream)
         (void)cudaSetDevice((int)stream->device);
         (void)cudaStreamSynchronize(stream->native);
         (void)cudaStreamDestroy(stream->native);
+        slc_cuda_blocks_count(false, stream->device);
         free(stream);
     }
 }
@@ -131,23 +130,6 @@ void slc_cuda_memory_clear(slc_cuda_memory *memory)
         (void)(memory->host ? cudaFreeHost(memory->at) : cudaFree(memory->at));
     }
     memset(memory, 0, sizeof *memory);
-}
-
-void *slc_cuda_pinned_allocate(size_t bytes)
-{
-    void *at = NULL;
-    const int device = last_device;
-    if (device < 0 || cudaSetDevice(device) != cudaSuccess ||
-        cudaHostAlloc(&at, bytes, cudaHostAllocPortable) != cudaSuccess) {
-        (void)cudaGetLastError();
-        return NULL;
-    }
-    return at;
-}
-
-void slc_cuda_pinned_release(void *at)
-{
-    (void)cudaFreeHost(at);
 }
 
 slc_status slc_cuda_pin(void *memory, size_t bytes, slc_error *error)

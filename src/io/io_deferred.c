@@ -7,12 +7,14 @@
  */
 #define _DEFAULT_SOURCE /* preadv */
 #include "io/io_deferred.h"
+#include "base/block.h"
 #include "base/faults.h"
 #include "io/io_source.h"
 #include "io/lhcb/io_mdf_blocks.h"
 #include "io/lhcb/io_mep.h"
 #include "lhcb/lhcb_checksum.h"
 
+#include <assert.h>
 #include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -36,7 +38,9 @@ struct slc_io_deferred {
     slc_simd_target target; /* of checksums */
     slc_mdf_stretch *stretches;
     slc_mep_plan packets;
-    slc_io_losses losses; /* of this batch */
+    slc_io_losses losses;  /* of this batch */
+    slc_io_shared *shared; /* that it lies in, from `base` on, or NULL */
+    size_t base;
 };
 
 slc_status slc_io_deferred_open(slc_io_deferred **deferred, slc_error *error)
@@ -60,6 +64,7 @@ void slc_io_deferred_close(slc_io_deferred *deferred)
     if (deferred == NULL) {
         return;
     }
+    slc_io_deferred_leave(deferred);
     slc_mdf_unpacker_close(deferred->unpacker);
     slc_mep_plan_clear(&deferred->packets);
     slc_batch_clear(&deferred->spare);
@@ -72,6 +77,7 @@ void slc_io_deferred_close(slc_io_deferred *deferred)
 
 void slc_io_deferred_reset(slc_io_deferred *deferred, int file)
 {
+    slc_io_deferred_leave(deferred);
     deferred->n = 0;
     deferred->n_packed = 0;
     deferred->n_absent = 0;
@@ -137,6 +143,66 @@ slc_status slc_io_defer_bytes(slc_io_deferred *deferred, slc_batch *batch, size_
         batch->n_events++;
     }
     return status;
+}
+
+/* ---- shared bytes ------------------------------------------------------------------------------ */
+
+slc_io_shared *slc_io_share(uint8_t *bytes, size_t capacity, void (*release)(void *bytes))
+{
+    slc_io_shared *shared = malloc(sizeof *shared);
+    if (shared != NULL) {
+        *shared = (slc_io_shared){.bytes = bytes, .capacity = capacity, .release = release};
+        atomic_init(&shared->users, 1);
+    }
+    return shared;
+}
+
+void slc_io_shared_leave(slc_io_shared *shared)
+{
+    if (shared != NULL && atomic_fetch_sub(&shared->users, 1) == 1) {
+        shared->release(shared->bytes);
+        free(shared);
+    }
+}
+
+slc_status slc_io_defer_shared(slc_io_deferred *deferred, slc_batch *batch, slc_io_shared *shared, size_t at,
+                               size_t size, uint64_t file_offset)
+{
+    const uint32_t e = batch->n_events;
+    const slc_status status = e < UINT32_MAX ? slc_batch_reserve(batch, 0, e + 1) : SLC_ERR_CAPACITY;
+    if (status != SLC_OK) {
+        return status;
+    }
+    if (deferred->shared == NULL) {
+        atomic_fetch_add(&shared->users, 1);
+        deferred->shared = shared;
+        deferred->base = at / SLC_BLOCK_ALIGN * SLC_BLOCK_ALIGN;
+    }
+    assert(deferred->shared == shared && deferred->n == 0);
+    batch->offset[e] = at - deferred->base;
+    batch->length[e] = size;
+    batch->file_offset[e] = file_offset;
+    batch->record[e] = (slc_record){.number = batch->first_event + e};
+    batch->size = batch->offset[e] + size;
+    batch->n_events++;
+    return SLC_OK;
+}
+
+const slc_io_shared *slc_io_deferred_shared(const slc_io_deferred *deferred)
+{
+    return deferred->shared;
+}
+
+uint8_t *slc_io_deferred_bytes(const slc_io_deferred *deferred, size_t *capacity)
+{
+    *capacity = deferred->shared->capacity - deferred->base;
+    return deferred->shared->bytes + deferred->base;
+}
+
+void slc_io_deferred_leave(slc_io_deferred *deferred)
+{
+    slc_io_shared_leave(deferred->shared);
+    deferred->shared = NULL;
 }
 
 /* ---- losses ------------------------------------------------------------------------------------ */

@@ -3,12 +3,15 @@
  * Inside the library: reading a batch in two steps, for threads. The reader only cuts the stream into
  * records; who works on a batch verifies and expands them. Of a regular file the reader sees the headers
  * alone, and who works on the batch reads the bytes, too: copying is then shared by the workers, while the
- * way from record to record and all that is damaged there stay with one thread.
+ * way from record to record and all that is damaged there stay with one thread. Where a format has read bytes
+ * ahead into memory that is fit for it, the batch lies in these.
  */
 #ifndef SLUICE_IO_DEFERRED_H
 #define SLUICE_IO_DEFERRED_H
 
 #include <sluice/io.h>
+
+#include <stdatomic.h>
 
 /* What a batch still lacks: bytes that are not read, checksums that nobody looked at, records that are still
  * compressed. One for each batch that is under way; a worker's time goes into finishing, and the reader's no
@@ -60,6 +63,25 @@ slc_status slc_io_defer(slc_io_deferred *deferred, const slc_io_unfinished *even
 /* Appends an event of so many bytes to a batch, with a place and no memory: they are absent. */
 slc_status slc_io_defer_bytes(slc_io_deferred *deferred, slc_batch *batch, size_t size, uint64_t file_offset,
                               slc_io_unfinished *event);
+/* Bytes of a file that several batches lie in. Who has them last gives them back. */
+typedef struct slc_io_shared {
+    uint8_t *bytes;
+    size_t capacity;
+    atomic_uint users;
+    void (*release)(void *bytes);
+} slc_io_shared;
+/* `release` gets `bytes` in the end; NULL without memory, and they stay the caller's. */
+slc_io_shared *slc_io_share(uint8_t *bytes, size_t capacity, void (*release)(void *bytes));
+void slc_io_shared_leave(slc_io_shared *shared); /* NULL is allowed */
+/* Appends an event to a batch that lies in shared bytes, `at` in them; of an empty one the first such event
+ * makes it lie there, and then only these may follow. The batch's own bytes stay as they are. */
+slc_status slc_io_defer_shared(slc_io_deferred *deferred, slc_batch *batch, slc_io_shared *shared, size_t at,
+                               size_t size, uint64_t file_offset);
+/* What the batch at hand lies in; NULL: its own bytes. */
+const slc_io_shared *slc_io_deferred_shared(const slc_io_deferred *deferred);
+/* The bytes that offsets of such a batch count from, and how many there are. */
+uint8_t *slc_io_deferred_bytes(const slc_io_deferred *deferred, size_t *capacity);
+void slc_io_deferred_leave(slc_io_deferred *deferred); /* the batch is done with */
 /* For a batch of this file (-1: nothing of it can be absent). */
 void slc_io_deferred_reset(slc_io_deferred *deferred, int file);
 /* What packets of events have for the batch (lhcb/io_mep.h). */

@@ -117,12 +117,35 @@ static void cms_release(void *at)
     free(at);
 }
 
+/* What was allocated, and nothing else, is locked. */
+static bool cms_lock_block(void *at)
+{
+    return at != NULL && atomic_load(&toy_locked) > 0;
+}
+
+/* A chain makes the room for its results in any case; whose they are unlocks them in the end. */
+atomic_int toy_unlocked;
+
+static void cms_lock_results(slc_cms_cuda_chain *chain)
+{
+    assert_non_null(chain);
+}
+
+static void cms_unlock(const slc_batch *batch, const slc_cms_result *result)
+{
+    assert_true(batch == NULL && result != NULL);
+    atomic_fetch_add(&toy_unlocked, 1);
+}
+
 static const struct slc_cms_cuda_calls cms_calls = {.open = cms_open,
                                                     .close = cms_close,
                                                     .reserve = cms_reserve,
                                                     .run = cms_run,
                                                     .allocate = cms_allocate,
-                                                    .release = cms_release};
+                                                    .release = cms_release,
+                                                    .unlock = cms_unlock,
+                                                    .lock_block = cms_lock_block,
+                                                    .lock_results = cms_lock_results};
 
 struct slc_image_cuda {
     slc_image_bitrun *bitrun;

@@ -20,7 +20,7 @@ static slc_status put(slc_cms_cuda_chain *chain, slc_cuda_memory *memory, const 
                       const char *what, slc_error *error)
 {
     const slc_status status = slc_cuda_memory_reserve(chain->stream, memory, size, what, error);
-    return status == SLC_OK ? slc_cuda_send(chain->copies, memory->at, bytes, size, error) : status;
+    return status == SLC_OK ? slc_cuda_to_device(chain->stream, memory->at, bytes, size, error) : status;
 }
 
 static slc_status put_constants(slc_cms_cuda_chain *chain, const slc_cms_cabling *cabling,
@@ -352,14 +352,41 @@ static size_t larger(size_t a, size_t b)
     return a > b ? a : b;
 }
 
+static bool is_too_large(const slc_cms_cuda_room *room)
+{
+    return room->digis > UINT32_MAX - SLC_CMS_CUDA_TILE || room->bytes / 4 > UINT32_MAX;
+}
+
+/* For `wanted`, and what there was. */
+static slc_status grow_to(slc_cms_cuda_chain *chain, const slc_cms_cuda_room *had,
+                          const slc_cms_cuda_room *wanted, slc_error *error)
+{
+    chain->room.events = (uint32_t)larger(larger(wanted->events, had->events), 1);
+    chain->room.tiles = (uint32_t)larger(wanted->tiles, had->tiles);
+    chain->room.words = larger(wanted->words, had->words);
+    chain->room.digis = larger(larger(wanted->digis, had->digis), 1);
+    chain->room.bytes = larger(wanted->bytes, had->bytes);
+    return make_room(chain, &chain->room, error);
+}
+
+/* Of a flow's batches many are a little larger than all before, and growing waits for the whole device. */
+static slc_cms_cuda_room with_margin(const slc_cms_cuda_room *wanted)
+{
+    return (slc_cms_cuda_room){.events = wanted->events + wanted->events / 4,
+                               .tiles = wanted->tiles + wanted->tiles / 8,
+                               .words = wanted->words + wanted->words / 8,
+                               .digis = wanted->digis + wanted->digis / 8,
+                               .bytes = wanted->bytes + wanted->bytes / 8};
+}
+
 slc_status slc_cms_cuda_grow(slc_cms_cuda_chain *chain, const slc_cms_cuda_room *wanted, slc_error *error)
 {
-    const slc_cms_cuda_room *room = &chain->room;
-    if (chain->graph_digis.exec != NULL && wanted->events <= room->events && wanted->tiles <= room->tiles &&
-        wanted->words <= room->words && wanted->digis <= room->digis && wanted->bytes <= room->bytes) {
+    const slc_cms_cuda_room had = chain->room, more = with_margin(wanted);
+    if (chain->graph_digis.exec != NULL && wanted->events <= had.events && wanted->tiles <= had.tiles &&
+        wanted->words <= had.words && wanted->digis <= had.digis && wanted->bytes <= had.bytes) {
         return SLC_OK;
     }
-    if (wanted->digis > UINT32_MAX - SLC_CMS_CUDA_TILE || wanted->bytes / 4 > UINT32_MAX) {
+    if (is_too_large(wanted)) {
         return slc_fail(error, SLC_ERR_USAGE,
                         "a batch of %zu bytes and up to %zu digis is too large for a GPU", wanted->bytes,
                         wanted->digis);
@@ -373,12 +400,8 @@ slc_status slc_cms_cuda_grow(slc_cms_cuda_chain *chain, const slc_cms_cuda_room 
     slc_cuda_graph_clear(&chain->graph_digis);
     clear_parts(chain);
     chain->ran_raw = chain->ran_digis = false;
-    chain->room.events = (uint32_t)larger(larger(wanted->events, room->events), 1);
-    chain->room.tiles = (uint32_t)larger(wanted->tiles, room->tiles);
-    chain->room.words = larger(wanted->words, room->words);
-    chain->room.digis = larger(larger(wanted->digis, room->digis), 1);
-    chain->room.bytes = larger(wanted->bytes, room->bytes);
-    status = make_room(chain, &chain->room, error);
+    status = chain->makes_room && !is_too_large(&more) ? grow_to(chain, &had, &more, error) : SLC_ERR_MEMORY;
+    status = status == SLC_ERR_MEMORY ? grow_to(chain, &had, wanted, error) : status;
     if (status == SLC_OK) {
         point(chain);
         status = record_all(chain, error);
@@ -458,25 +481,21 @@ void slc_cms_cuda_unlock(const slc_batch *batch, const slc_cms_result *result)
     host_block blocks[BLOCKS];
     list_blocks(batch, result, blocks);
     for (size_t i = 0; i < BLOCKS; i++) {
-        if (blocks[i].at != NULL && blocks[i].bytes > 0) {
+        if (blocks[i].bytes > 0 && slc_cuda_is_pinned(blocks[i].at)) {
             slc_cuda_unpin(blocks[i].at);
         }
     }
 }
 
-void *slc_cms_cuda_allocate(size_t bytes)
+void slc_cms_cuda_lock_results(slc_cms_cuda_chain *chain)
 {
-    return slc_cuda_pinned_allocate(bytes);
-}
-
-void slc_cms_cuda_release(void *at)
-{
-    slc_cuda_pinned_release(at);
+    chain->locks_results = chain->makes_room = true;
 }
 
 /* ---- the table ----------------------------------------------------------------------------------------- */
 
 const struct slc_cms_cuda_calls slc_cms_cuda_calls = {
-    slc_cms_cuda_open,          slc_cms_cuda_close,     slc_cms_cuda_reserve, slc_cms_cuda_run,
-    slc_cms_cuda_reserve_digis, slc_cms_cuda_run_digis, slc_cms_cuda_lock,    slc_cms_cuda_unlock,
-    slc_cms_cuda_time,          slc_cms_cuda_allocate,  slc_cms_cuda_release};
+    slc_cms_cuda_open,          slc_cms_cuda_close,      slc_cms_cuda_reserve,   slc_cms_cuda_run,
+    slc_cms_cuda_reserve_digis, slc_cms_cuda_run_digis,  slc_cms_cuda_lock,      slc_cms_cuda_unlock,
+    slc_cms_cuda_time,          slc_cuda_block_allocate, slc_cuda_block_release, slc_cuda_block_lock,
+    slc_cms_cuda_lock_results};

@@ -42,13 +42,19 @@ slc_status slc_cms_cuda_run_digis(slc_cms_cuda_chain *chain, slc_cms_result *res
 slc_status slc_cms_cuda_lock(const slc_batch *batch, const slc_cms_result *result, slc_error *error);
 void slc_cms_cuda_unlock(const slc_batch *batch, const slc_cms_result *result);
 
-/* Page-locked memory for batches, from which a GPU copies at once: of the device on which a chain was opened
- * last, and every other copies from it as well. NULL: there is none. */
-void *slc_cms_cuda_allocate(size_t bytes);
-void slc_cms_cuda_release(void *at);
-/* The same by way of the table, where there is one. */
+/* From here on a run makes the room for what it brings, when it knows how much that is, and not for all that
+ * might come, and page-locks what is large, until _unlock. */
+void slc_cms_cuda_lock_results(slc_cms_cuda_chain *chain);
+
+/* Memory for batches, which a GPU copies from at once when it has been page-locked (cuda_stream.h), by way of
+ * the table. NULL, and nothing happens, where there is none. */
 void *slc_cms_chain_allocate(size_t bytes);
 void slc_cms_chain_release(void *at); /* NULL is allowed */
+void slc_cms_chain_lock(void *at);
+/* Of a chain on a GPU; of others nothing. Results of it are unlocked before they grow in other ways, or are
+ * cleared. */
+void slc_cms_chain_lock_results(slc_cms_chain *chain);
+void slc_cms_chain_unlock_result(const slc_cms_result *result);
 
 /* ---- for measurements ---- */
 
@@ -85,8 +91,10 @@ struct slc_cms_cuda_calls {
     __typeof__(slc_cms_cuda_lock) *lock;
     __typeof__(slc_cms_cuda_unlock) *unlock;
     __typeof__(slc_cms_cuda_time) *time;
-    __typeof__(slc_cms_cuda_allocate) *allocate; /* these two may be NULL */
-    __typeof__(slc_cms_cuda_release) *release;
+    void *(*allocate)(size_t bytes); /* these four and `unlock` may be NULL, all of them */
+    void (*release)(void *at);
+    bool (*lock_block)(void *at);
+    __typeof__(slc_cms_cuda_lock_results) *lock_results;
 };
 extern const struct slc_cms_cuda_calls slc_cms_cuda_calls;
 

@@ -32,6 +32,8 @@ typedef struct slc_cms_cuda_room {
 struct slc_cms_cuda_chain {
     slc_cms_config config; /* unpack and planes: on the device */
     bool cabled, calibrates;
+    bool locks_results;                     /* as long as the system does */
+    bool makes_room;                        /* for them */
     uint64_t factors[SLC_CMS_CUDA_COLUMNS]; /* with config.checksum */
     uint32_t device, multiprocessors;
     slc_cuda_stream *stream;

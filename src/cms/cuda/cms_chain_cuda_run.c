@@ -115,17 +115,46 @@ static bool is_wanted(const slc_cms_cuda_chain *chain, uint32_t which)
     return (chain->config.wanted & bits[which]) != 0;
 }
 
+/* Room in a collection of the result. */
+static slc_status make_room(slc_cms_cuda_chain *chain, const slc_schema *schema, slc_columns *head,
+                            size_t rows, uint32_t n_events, slc_error *error)
+{
+    enum { LEAST = 1 << 20 };
+    const bool fits = head->block != NULL && rows <= head->capacity && n_events <= head->event_capacity;
+    bool locked = head->block_size >= LEAST && slc_cuda_is_pinned(head->block);
+    slc_columns_reset(head);
+    if (!fits && locked) {
+        slc_cuda_unpin(head->block);
+        locked = false;
+    }
+    if (!fits && slc_columns_reserve(schema, head, rows + rows / 8, n_events) != SLC_OK) {
+        return slc_fail(error, SLC_ERR_MEMORY, "no memory for %zu %s of %u events", rows, schema->name,
+                        n_events);
+    }
+    if (chain->locks_results && !locked && head->block_size >= LEAST) {
+        /* By way of pieces, if the system does not: of this chain for good. */
+        chain->locks_results = slc_cuda_pin(head->block, head->block_size, NULL) == SLC_OK;
+    }
+    return SLC_OK;
+}
+
 /* Rows and event offsets of a collection of the result; none of one that is not wanted. */
-static slc_status set_head(const slc_cms_cuda_chain *chain, uint32_t which, uint32_t n_events,
-                           const char *name, void *collection, slc_error *error)
+static slc_status set_head(slc_cms_cuda_chain *chain, uint32_t which, uint32_t n_events,
+                           const slc_schema *schema, void *collection, slc_error *error)
 {
     slc_columns *head = collection;
     const uint32_t *offsets = offsets_of(chain, which);
     const bool wanted = is_wanted(chain, which);
     const size_t rows = wanted ? offsets[n_events] : 0;
+    if (chain->makes_room) {
+        const slc_status status = make_room(chain, schema, head, rows, n_events, error);
+        if (status != SLC_OK) {
+            return status;
+        }
+    }
     if (rows > head->capacity || n_events > head->event_capacity || head->event_offset == NULL) {
         return slc_fail(error, SLC_ERR_CAPACITY, "CMS chain: %zu %s of %u events, and room for %zu of %u",
-                        rows, name, n_events, head->capacity, head->event_capacity);
+                        rows, schema->name, n_events, head->capacity, head->event_capacity);
     }
     for (uint32_t e = 0; e <= n_events; e++) {
         head->event_offset[e] = wanted ? offsets[e] : 0;
@@ -261,8 +290,10 @@ static slc_status take_clusters(slc_cms_cuda_chain *chain, uint32_t n_events, sl
                                 slc_error *error)
 {
     sum_up(chain, n_events, result);
-    slc_status status = set_head(chain, 1, n_events, "modules", &result->modules, error);
-    status = status == SLC_OK ? set_head(chain, 2, n_events, "clusters", &result->clusters, error) : status;
+    slc_status status = set_head(chain, 1, n_events, &slc_cms_modules_schema, &result->modules, error);
+    status = status == SLC_OK
+                 ? set_head(chain, 2, n_events, &slc_cms_clusters_schema, &result->clusters, error)
+                 : status;
     status = status == SLC_OK ? add_cluster_faults(chain, result, error) : status;
     return status == SLC_OK ? fetch_clusters(chain, result, error) : status;
 }
@@ -295,7 +326,9 @@ slc_status slc_cms_cuda_run(slc_cms_cuda_chain *chain, const slc_batch *batch,
     slc_status status = slc_cuda_stream_use(chain->stream, error);
     status = status == SLC_OK ? send_batch(chain, batch, fragments, &words, error) : status;
     status = status == SLC_OK ? compute(chain, &chain->graph_raw, error) : status;
-    status = status == SLC_OK ? set_head(chain, 0, batch->n_events, "digis", &result->digis, error) : status;
+    status = status == SLC_OK
+                 ? set_head(chain, 0, batch->n_events, &slc_cms_digis_schema, &result->digis, error)
+                 : status;
     if (status != SLC_OK) {
         return status;
     }

@@ -40,14 +40,13 @@ static void close_cms(slc_io_source *source)
     slc_cms_scouts_close(source->state);
 }
 
-slc_status slc_io_cms_look_ahead(slc_io_source *source, uint32_t threads, size_t piece_bytes,
-                                 slc_error *error)
+slc_status slc_io_cms_look_ahead(slc_io_source *source, const slc_cms_looking *how, slc_error *error)
 {
     slc_cms_scouts *scouts = NULL;
     const bool possible = source->format == &slc_io_cms_format && source->stream.placed &&
                           source->state == NULL;
     const slc_status status = possible ? slc_cms_scouts_open(&source->stream, source->config.max_event_bytes,
-                                                             threads, piece_bytes, &scouts, error)
+                                                             how, &scouts, error)
                                        : SLC_OK;
     source->state = scouts != NULL ? scouts : source->state;
     return status;
@@ -235,18 +234,28 @@ static slc_status take_event(slc_io_source *source, slc_batch *batch, slc_faults
     return SLC_OK;
 }
 
-/* An event whose end a scout has found stays in its file: who finishes the batch reads it. */
+/* An event whose end a scout has found is in his piece, or stays in its file: who finishes the batch reads
+ * it. SLC_END: it is for the next batch, as this one lies elsewhere. */
 static slc_status take_scouted(slc_io_source *source, slc_batch *batch, bool *taken, slc_error *error)
 {
     slc_io_stream *stream = &source->stream;
     const uint64_t offset = stream->offset;
+    slc_io_deferred *deferred = source->deferred;
     slc_io_unfinished event = {.in_file = stream->base + offset};
-    const bool asks = source->state != NULL && source->deferred != source->own;
-    const size_t size = asks ? slc_cms_scouts_ask(source->state, offset) : 0;
+    slc_io_shared *shared = NULL;
+    size_t at = 0;
+    const bool asks = source->state != NULL && deferred != source->own;
+    const size_t size = asks ? slc_cms_scouts_ask(source->state, offset, &shared, &at) : 0;
+    if (batch->n_events > 0 && slc_io_deferred_shared(deferred) != shared) {
+        return SLC_END;
+    }
     *taken = size > 0 && slc_io_stream_jump(stream, size);
-    return !*taken || slc_io_defer_bytes(source->deferred, batch, size, offset, &event) == SLC_OK
-               ? SLC_OK
-               : slc_fail(error, SLC_ERR_MEMORY, "%s: no memory for a batch", stream->name);
+    if (!*taken) {
+        return shared != NULL && batch->n_events > 0 ? SLC_END : SLC_OK;
+    }
+    const slc_status status = shared != NULL ? slc_io_defer_shared(deferred, batch, shared, at, size, offset)
+                                             : slc_io_defer_bytes(deferred, batch, size, offset, &event);
+    return status == SLC_OK ? SLC_OK : slc_fail(error, status, "%s: no memory for a batch", stream->name);
 }
 
 static slc_status read_raw(slc_io_source *source, slc_batch *batch, slc_faults *faults, slc_error *error)

@@ -5,29 +5,41 @@
  * several times as fast as that. Scouts each take a piece of the file, look for the first event in it, and
  * walk from there as the reader would. What they find is taken only by a reader who stands at the very byte
  * at which a scout's event begins: then it is what he would have found himself, and where no scout has found
- * anything he does so. So results do not depend on scouts.
+ * anything he does so. So results do not depend on scouts. What they have read may be what is worked on.
  */
 #ifndef SLUICE_IO_CMS_SCOUT_H
 #define SLUICE_IO_CMS_SCOUT_H
 
 #include "cms/cms_fragment.h"
+#include "io/io_deferred.h"
 #include "io/io_stream.h"
 
 typedef struct slc_cms_scouts slc_cms_scouts;
 
+/* How scouts look: so many of them, at pieces of so many bytes. With `allocate` pieces are read into memory
+ * of that kind, and batches lie in it: each is of one piece then, and its events are at multiples of 4 bytes;
+ * where it gives NULL, the piece is left to the reader. `release` takes it back, in any thread, and when the
+ * source is closed, too. NULL: who finishes a batch reads it again. */
+typedef struct slc_cms_looking {
+    uint32_t threads;
+    size_t piece_bytes;
+    void *(*allocate)(size_t bytes);
+    void (*release)(void *at);
+} slc_cms_looking;
+
 /* For a stream that is placed (slc_io_stream_place), whose file stays open until _close. */
-slc_status slc_cms_scouts_open(const slc_io_stream *stream, size_t max_event_bytes, uint32_t threads,
-                               size_t piece_bytes, slc_cms_scouts **scouts, slc_error *error);
+slc_status slc_cms_scouts_open(const slc_io_stream *stream, size_t max_event_bytes,
+                               const slc_cms_looking *how, slc_cms_scouts **scouts, slc_error *error);
 void slc_cms_scouts_close(slc_cms_scouts *scouts); /* NULL is allowed */
 /* The size of the event that begins at this byte of the stream; 0: nobody knows. Waits for the scout who has
- * the piece. One thread asks. */
-size_t slc_cms_scouts_ask(slc_cms_scouts *scouts, uint64_t offset);
+ * the piece. One thread asks. *shared: the bytes that have it, *at in them, until the scouts are asked for
+ * another piece; NULL: nobody keeps them. */
+size_t slc_cms_scouts_ask(slc_cms_scouts *scouts, uint64_t offset, slc_io_shared **shared, size_t *at);
 
 struct slc_io_source;
 /* Lets scouts look ahead of an open source of CMS's events, from where it is, as long as it is open; for
  * batches that are deferred. Without effect on one that is no regular file. */
-slc_status slc_io_cms_look_ahead(struct slc_io_source *source, uint32_t threads, size_t piece_bytes,
-                                 slc_error *error);
+slc_status slc_io_cms_look_ahead(struct slc_io_source *source, const slc_cms_looking *how, slc_error *error);
 
 /* ---- the walk that both take (io_cms_raw.c) ---- */
 
