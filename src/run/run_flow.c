@@ -113,7 +113,7 @@ static slc_status open_chain(slc_flow *f, slc_flow_worker *w, slc_error *error)
         return SLC_OK;
     }
     char device[SLC_RUN_DEVICE_ROOM];
-    slc_flow_config config = f->config;
+    slc_flow_config config = f->chains;
     config.worker = w->index;
     config.exec.device = slc_run_devices_word(&f->devices, w->index, config.exec.device, device);
     return f->chain->open(f->setup, &config, &w->chain, error);
@@ -506,6 +506,7 @@ slc_status slc_flow_open(const slc_flow_config *config, const slc_flow_chain *ch
     f->devices = devices;
     f->first_wrong = UINT32_MAX;
     slc_flow_count_workers(f);
+    f->chains = f->config;
     slc_flow_init_lock(f);
     f->workers = calloc(f->n_workers, sizeof *f->workers);
     f->spare = own.results_alone ? calloc(f->n_slots, sizeof *f->spare) : NULL;

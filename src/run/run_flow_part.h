@@ -57,7 +57,8 @@ typedef struct slc_flow_worker {
 } slc_flow_worker;
 
 struct slc_flow {
-    slc_flow_config config;
+    slc_flow_config config; /* the reader sets the part of each input */
+    slc_flow_config chains; /* as it was: workers open theirs with it while the reader reads */
     const slc_flow_chain *chain;
     const void *setup;
     uint32_t n_slots, n_workers, n_started;
