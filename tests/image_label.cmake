@@ -12,6 +12,7 @@ sluice_test(test_image_split stages test_image_split.c oracle/image_split_oracle
 sluice_test(test_image_join stages test_image_join.c support/image_patterns.c)
 sluice_test(test_image_volume stages test_image_volume.c oracle/volume_oracle.c)
 sluice_test(test_image_volume_stream stages test_image_volume_stream.c oracle/volume_oracle.c)
+sluice_test(test_image_volume_threads stages test_image_volume_threads.c)
 sluice_test(test_image_volume_measure stages test_image_volume_measure.c)
 sluice_test(test_image_volume_join stages test_image_volume_join.c)
 sluice_test(test_image_photograph stages test_image_photograph.c support/image_photograph.c ${image_run})

@@ -364,7 +364,7 @@ static void features_are_right(void **state)
     uint64_t seed = 3;
     for (int i = 0; i < 100; i++) {
         const uint32_t connectivity = connectivities[i % 3];
-        slc_volume_labeller *labeller = open_one(connectivity, target_of(i / 6), 1 + (uint32_t)i % 2,
+        slc_volume_labeller *labeller = open_one(connectivity, target_of(i / 6), 1 + (uint32_t)i % 5,
                                                  SLC_VOLUME_ALL);
         slc_volume_components found = {.volume = NULL};
         slc_volume_labels out = {.labels = NULL, .components = &found};

@@ -184,10 +184,11 @@ static void carve_part(slc_arena *c, const slc_volume_labeller *v, slc_volume_pa
 /* Of the whole volume, which parts share. */
 static void carve_tables(slc_arena *c, slc_volume_labeller *v)
 {
-    const size_t rows = slc_image_times(slc_image_times(v->bundles + 2, v->layers), v->rows);
+    const size_t rows = slc_image_times(v->bundles + 2, v->rows);
+    const size_t layer = slc_image_plus(slc_image_times(rows, v->pitch), SLC_VOLUME_GAP);
     const size_t bundles = slc_image_times(v->bundles, v->layers), runs = runs_of(v, bundles);
     const size_t spare = (size_t)v->n_parts * 2 * SLC_VOLUME_SPARE;
-    v->bits = carve(c, slc_image_times(rows, v->pitch), sizeof(uint64_t));
+    v->bits = carve(c, slc_image_times(layer, v->layers), sizeof(uint64_t));
     v->parent = carve(c, slc_image_plus(runs, spare), sizeof(uint32_t));
     v->numbers = carve(c, slc_image_plus(runs, spare), sizeof(uint32_t));
     uint32_t *all_runs = carve(c, slc_image_plus(runs, spare), sizeof(uint32_t));

@@ -65,6 +65,16 @@ static inline void begin_records(slc_volume_sum_layer *s, uint64_t y, size_t n, 
     }
 }
 
+/* From labels to places of records. */
+static inline void find_places(const slc_volume_sum_layer *s, size_t n)
+{
+    for (size_t i = 0; i < n && s->earlier > 0; i++) {
+        if (s->labels[i] <= s->earlier) {
+            s->labels[i] = s->places[s->labels[i]];
+        }
+    }
+}
+
 static inline void sum_layer(slc_volume_sum_layer *s, bool four, slc_volume_sums *records)
 {
     pieces some = {.n = 0};
@@ -74,9 +84,12 @@ static inline void sum_layer(slc_volume_sum_layer *s, bool four, slc_volume_sums
         if (!four) {
             begin_records(s, y, n, records);
         }
+        find_places(s, n);
         add_bundle(&some, s, at, y, n, four, records);
     }
-    add_pieces(&some, s->z, four, records);
+    if (some.n > 0) {
+        add_pieces(&some, s->z, four, records);
+    }
 }
 
 static void sum(slc_volume_sum_layer *s, slc_volume_sums *records)

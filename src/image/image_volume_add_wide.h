@@ -94,9 +94,10 @@ static inline void add_share(bits_words one, bits_words other, slc_volume_sums *
 /* Adds those that there are. */
 static inline void add_pieces(pieces *p, uint64_t z, bool four, slc_volume_sums *records)
 {
+    const size_t n = p->n;
     shares of;
     bool same = true;
-    for (size_t i = p->n; i < PIECES; i++) { /* of nothing: they go to no component's record */
+    for (size_t i = n; i < PIECES; i++) { /* of nothing */
         p->rows[0][i] = p->rows[1][i] = p->rows[2][i] = p->rows[3][i] = 0;
         p->base[i] = p->y[i] = p->lowest[i] = p->highest[i] = p->labels[i] = 0;
     }
@@ -110,7 +111,7 @@ static inline void add_pieces(pieces *p, uint64_t z, bool four, slc_volume_sums 
         of[0][0] += of[0][i];
         of[1][0] = join_halves(of[1][0], of[1][i]);
     }
-    for (size_t i = 0; i < (same ? 1 : PIECES); i++) {
+    for (size_t i = 0; i < (same ? 1 : n); i++) {
         add_share(of[0][i], of[1][i], &records[p->labels[i]]);
     }
     p->n = 0;

@@ -161,14 +161,48 @@ void slc_volume_sums_merge(slc_volume_sums *to, const slc_volume_sums *from)
     to->z_max = largest(to->z_max, from->z_max);
 }
 
-static void add_layers(slc_volume_labeller *labeller, slc_volume_part *part)
+/* Of a part: runs of its first layer and of its last. What began in an earlier part, and goes on here, has
+ * some there: it came over the border, or, where first and last slices are joined, from the other end. */
+static size_t runs_at_ends(const slc_volume_part *part)
 {
+    const size_t *at = part->run_at, last = part->n_layers - 1;
+    return at[1] + (last > 0 ? at[last + 1] - at[last] : 0);
+}
+
+/* Gives those components records of the part's own. */
+static void list_others(slc_volume_labeller *labeller, slc_volume_part *part)
+{
+    const uint32_t earlier = part->layer_before[0];
+    const size_t n = part->run_at[1], all = runs_at_ends(part), rest = part->run_at[part->n_layers] - all;
+    part->others = 0;
+    for (size_t i = 0; i < all && earlier > 0; i++) {
+        const uint32_t label = part->runs[i < n ? i : i + rest];
+        part->places[label <= earlier ? label : 0] = 0;
+    }
+    for (size_t i = 0; i < all && earlier > 0; i++) {
+        const uint32_t label = part->runs[i < n ? i : i + rest], place = part->other + part->others;
+        if (label <= earlier && part->places[label] == 0) {
+            part->places[label] = place;
+            slc_volume_sums_begin(&labeller->records[place], UINT32_MAX, UINT32_MAX, UINT32_MAX);
+            labeller->records[place].spare[0] = label;
+            part->others++;
+        }
+    }
+}
+
+static void add_layers(void *context, uint32_t p)
+{
+    slc_volume_labeller *labeller = context;
+    slc_volume_part *part = &labeller->parts[p];
     const size_t across = labeller->across;
+    list_others(labeller, part);
     slc_volume_sum_layer job = {.layer = &part->ring[0],
                                 .pitch = labeller->pitch,
                                 .bundles = labeller->bundles,
                                 .n_rows = across * across,
                                 .newest = part->layer_before[0],
+                                .earlier = part->layer_before[0],
+                                .places = part->places,
                                 .columns = part->strip.edge_run,
                                 .begins = part->strip.low,
                                 .labels = part->strip.high};
@@ -234,16 +268,33 @@ static slc_status no_memory(const slc_volume_labeller *labeller, slc_error *erro
     return slc_fail(error, SLC_ERR_MEMORY, "no memory for %u components of a volume", labeller->n_labels);
 }
 
+/* Records, then first voxels, then places of records. */
 slc_status slc_volume_records_reserve(slc_volume_labeller *labeller, slc_error *error)
 {
     const size_t n = labeller->n_labels + (size_t)1;
-    if (slc_image_memory_reserve(&labeller->sums, n * (sizeof(slc_volume_sums) + sizeof(slc_volume_first))) !=
-        SLC_OK) {
+    size_t n_records = n, n_places = 0;
+    for (uint32_t p = 1; p < labeller->n_parts; p++) {
+        n_records += runs_at_ends(&labeller->parts[p]);
+        n_places += labeller->parts[p].layer_before[0] + (size_t)1;
+    }
+    if (n_records > UINT32_MAX ||
+        slc_image_memory_reserve(&labeller->sums, n_records * sizeof(slc_volume_sums) +
+                                                      n * sizeof(slc_volume_first) +
+                                                      n_places * sizeof(uint32_t)) != SLC_OK) {
         return no_memory(labeller, error);
     }
     labeller->records = labeller->sums.at;
-    labeller->firsts = labeller->across == 2 ? (slc_volume_first *)(labeller->records + n) : NULL;
-    labeller->records[0] = (slc_volume_sums){0}; /* of label 0: that of nothing */
+    slc_volume_first *firsts = (slc_volume_first *)(labeller->records + n_records);
+    labeller->firsts = labeller->across == 2 ? firsts : NULL;
+    uint32_t *places = (uint32_t *)(firsts + n);
+    size_t other = n;
+    for (uint32_t p = 1; p < labeller->n_parts; p++) {
+        slc_volume_part *part = &labeller->parts[p];
+        part->places = places;
+        part->other = (uint32_t)other;
+        places += part->layer_before[0] + (size_t)1;
+        other += runs_at_ends(part);
+    }
     return SLC_OK;
 }
 
@@ -260,16 +311,34 @@ slc_status slc_volume_features_reserve(slc_volume_labeller *labeller, uint32_t f
     return SLC_OK;
 }
 
+typedef struct putting {
+    const slc_volume_labeller *labeller;
+    slc_volume_components *to;
+} putting;
+
+/* A part's components. */
+static void put_part(void *context, uint32_t p)
+{
+    const putting *job = context;
+    const slc_volume_part *part = &job->labeller->parts[p];
+    const uint32_t first = part->layer_before[0], n = part->layer_before[part->n_layers] - first;
+    slc_volume_sums_put(job->labeller->records + 1 + first, n, job->to, job->to->head.size + first);
+}
+
 void slc_volume_features(slc_volume_labeller *labeller, uint32_t features, slc_volume_components *to)
 {
-    const size_t n = labeller->n_labels, base = to->head.size;
-    for (uint32_t p = 0; p < labeller->n_parts; p++) {
-        add_layers(labeller, &labeller->parts[p]);
+    putting job = {labeller, to};
+    slc_team_run(labeller->team, labeller->n_parts, add_layers, labeller);
+    for (uint32_t p = 1; p < labeller->n_parts; p++) {
+        const slc_volume_part *part = &labeller->parts[p];
+        for (uint32_t i = part->other; i < part->other + part->others; i++) {
+            slc_volume_sums_merge(&labeller->records[labeller->records[i].spare[0]], &labeller->records[i]);
+        }
     }
-    slc_volume_sums_put(labeller->records + 1, n, to, base);
+    slc_team_run(labeller->team, labeller->n_parts, put_part, &job);
     if ((features & SLC_VOLUME_GREYS) != 0) {
-        slc_volume_greys_find(labeller, features, to, base);
+        slc_volume_greys_find(labeller, features, to, to->head.size);
     }
-    to->head.size = base + n;
+    to->head.size += labeller->n_labels;
     slc_columns_end_event(to);
 }

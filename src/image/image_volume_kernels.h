@@ -84,9 +84,11 @@ typedef struct slc_volume_values {
 /* A layer whose voxels are to be summed. */
 typedef struct slc_volume_sum_layer {
     const slc_volume_layer *layer;
-    size_t pitch, bundles, n_rows;       /* of a bundle 1 or 4 rows */
-    uint64_t z;                          /* of its first rows */
-    uint32_t newest;                     /* of single rows: labels up to this have been begun */
+    size_t pitch, bundles, n_rows; /* of a bundle 1 or 4 rows */
+    uint64_t z;                    /* of its first rows */
+    uint32_t newest;               /* of single rows: labels up to this have been begun */
+    uint32_t earlier;              /* labels up to this have their record at another place: */
+    const uint32_t *places;
     uint32_t *columns, *begins, *labels; /* room for a bundle's runs, and SLC_VOLUME_SPARE more */
 } slc_volume_sum_layer;
 

@@ -15,6 +15,8 @@
 #include "image/image_volume_kernels.h"
 #include <sluice/image_volume.h>
 
+enum { SLC_VOLUME_GAP = 16 }; /* words */
+
 /* A layer is the slices of one bundle: 2 with 26 neighbours, else 1. */
 typedef struct slc_volume_part {
     slc_volume_strip strip;
@@ -29,6 +31,9 @@ typedef struct slc_volume_part {
     uint64_t *firsts, *marks;
     uint32_t *roots, *marks_before;
     slc_volume_layer ring[2]; /* two layers in turn */
+    /* Features of components that begin in an earlier part: places of their records here, by label, which are
+     * `others` from number `other` on. */
+    uint32_t *places, other, others;
 } slc_volume_part;
 
 /* A component's first voxel, in a slice of its first layer. */
@@ -55,10 +60,12 @@ struct slc_volume_labeller {
     size_t bundles, layers; /* of a layer, of the volume */
     size_t pitch;           /* words of a row, and one of zeros */
     uint32_t n_parts;
-    uint64_t *bits; /* of each layer and row of its bundles, the rows of all bundles between two of zeros */
+    /* Of each layer and row of its bundles, the rows of all bundles between two of zeros; behind each layer
+     * is a gap of what a kernel may read there while another thread writes the next one. */
+    uint64_t *bits;
     uint32_t *parent, *numbers;
-    /* Where features are wanted, else NULL: of each label what is summed up, and, of layers of two slices,
-     * the first voxel of each component. */
+    /* Where features are wanted, else NULL: of each label what is summed up, then what later parts have of
+     * them; and, of layers of two slices, the first voxel of each component. */
     slc_volume_sums *records;
     slc_volume_first *firsts;
     uint32_t n_labels, n_filtered;
@@ -141,12 +148,19 @@ static inline size_t slc_volume_marks(const slc_volume_labeller *labeller)
     return labeller->across * labeller->across * labeller->bundles * labeller->pitch;
 }
 
+/* Row number `row` of the bundles of a layer. */
+static inline uint64_t *slc_volume_row_of_bundles(const slc_volume_labeller *labeller, size_t layer,
+                                                  size_t row)
+{
+    const size_t words = (labeller->bundles + 2) * labeller->pitch;
+    return labeller->bits + layer * (labeller->rows * words + SLC_VOLUME_GAP) + row * words + labeller->pitch;
+}
+
 /* Row y of slice z as bits. */
 static inline uint64_t *slc_volume_bits(const slc_volume_labeller *labeller, size_t y, size_t z)
 {
     const size_t across = labeller->across, row = y % across + across * (z % across);
-    const size_t block = (z / across) * labeller->rows + row;
-    return labeller->bits + (block * (labeller->bundles + 2) + 1 + y / across) * labeller->pitch;
+    return slc_volume_row_of_bundles(labeller, z / across, row) + y / across * labeller->pitch;
 }
 
 /* Where the runs of that row begin, of equal values. */

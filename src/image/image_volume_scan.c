@@ -5,13 +5,6 @@
 
 #include <string.h>
 
-/* Row number `row` of the bundles of a layer. */
-static uint64_t *row_of_bundles(const slc_volume_labeller *labeller, size_t layer, size_t row)
-{
-    const size_t bundles = labeller->bundles + 2;
-    return labeller->bits + ((layer * labeller->rows + row) * bundles + 1) * labeller->pitch;
-}
-
 /* The caches' lines of a row that is read soon. */
 static void prefetch_row(const slc_volume *volume, size_t y, size_t z)
 {
@@ -52,11 +45,11 @@ static void read_layer(slc_volume_labeller *labeller, size_t layer)
     for (size_t j = 0; j < labeller->bundles; j++) {
         for (size_t row = 0; row < across * across; row++) { /* number 2 z + y */
             read_row(labeller, across * j + (row & 1), across * layer + (row >> 1),
-                     row_of_bundles(labeller, layer, row) + j * labeller->pitch);
+                     slc_volume_row_of_bundles(labeller, layer, row) + j * labeller->pitch);
         }
     }
     for (size_t row = 0; row < labeller->rows; row++) { /* the bundles of zeros around */
-        uint64_t *bits = row_of_bundles(labeller, layer, row);
+        uint64_t *bits = slc_volume_row_of_bundles(labeller, layer, row);
         memset(bits - labeller->pitch, 0, labeller->pitch * sizeof *bits);
         memset(bits + labeller->bundles * labeller->pitch, 0, labeller->pitch * sizeof *bits);
     }
@@ -66,7 +59,7 @@ void slc_volume_layer_of(const slc_volume_labeller *labeller, const slc_volume_p
                          slc_volume_layer *to)
 {
     for (size_t row = 0; row < labeller->rows; row++) {
-        to->rows[row] = row_of_bundles(labeller, layer, row);
+        to->rows[row] = slc_volume_row_of_bundles(labeller, layer, row);
     }
     to->labels = part->runs + part->run_at[layer - part->first_layer];
     labeller->kernels.look(to, labeller->bundles * labeller->pitch, labeller->rows);
@@ -120,7 +113,7 @@ static void write_layer(const slc_volume_labeller *labeller, const slc_volume_wi
     char *slices[2];
     for (size_t row = 0; row < labeller->rows;
          row++) { /* number 2 z + y; of equal values the starts are last */
-        rows[row] = row_of_bundles(labeller, layer, row);
+        rows[row] = slc_volume_row_of_bundles(labeller, layer, row);
     }
     for (size_t i = 0; i < across; i++) {
         const size_t z = across * layer + i - to->first;

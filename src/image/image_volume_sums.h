@@ -12,7 +12,7 @@ typedef struct slc_volume_sums {
     uint64_t volume, x, y, z, xx, xy, xz, yy, yz, zz;
     uint32_t x_min, y_min, x_max, y_max, z_max; /* z_min is that of the first voxel */
     uint32_t first_x, first_y, first_z;
-    uint64_t spare[2]; /* two lines of the cache */
+    uint64_t spare[2]; /* to two lines of the cache; a label, of image_volume_features.c */
 } slc_volume_sums;
 
 /* Of nothing yet, with a first voxel. */
