@@ -207,7 +207,8 @@ static slc_status run(slc_velo_chain *chain, bool words, slc_error *error)
                                          .wanted = chain->config.wanted,
                                          .selection = slc_velo_decide_lines(chain),
                                          .few_events = d->few_events};
-    return d->calls->run(d->engine, &config, &d->in, words, &d->out, error);
+    const slc_status status = d->calls->begin(d->engine, &config, &d->in, words, error);
+    return status == SLC_OK ? d->calls->end(d->engine, &d->out, error) : status;
 }
 
 /* ---- clusters ------------------------------------------------------------------------------------------ */

@@ -1,50 +1,22 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * The engine of the VELO on a GPU: its memory, the launches of a batch in order, and the copies. Sizes stay
- * on the device; what comes back first is a small block of totals, and then columns as long as these say.
+ * The engine of the VELO on a GPU: its memory, and a batch on its way: what is sent, and the launches in
+ * order.
  */
 #include "velo/cuda/velo_chain_cuda.h"
-#include "cuda/cuda_stream.h"
+#include "velo/cuda/velo_cuda_engine.h"
 #include "velo/cuda/velo_cuda_kernels.h"
-#include "velo/cuda/velo_cuda_room.h"
-#include "velo/velo_select_core.h"
 
 #include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { SENSORS = SLC_VELO_SENSORS, SIDES = SLC_VELO_CUDA_IS_LARGE - SLC_VELO_CUDA_IS_SMALL };
-#define TAKE SLC_VELO_CUDA_TAKE
+enum { SENSORS = SLC_VELO_SENSORS, SIDES = SLC_VELO_CUDA_SIDES };
 typedef slc_velo_cuda_room room;
 typedef slc_velo_cuda_carver carver;
-
-/* What launches depend on besides the job. */
-typedef struct shape {
-    slc_velo_cuda_pass first, second;
-    bool words, hits, pick_up, fit, vertices, decisions;
-} shape;
-
-/* All launches of a batch, and what they are of. */
-typedef struct recording {
-    slc_cuda_graph graph;
-    slc_velo_cuda_job job;
-    shape shape;
-} recording;
-
-struct slc_velo_cuda {
-    slc_cuda_stream *stream, *side[SIDES]; /* side: for events with many hits in a layer */
-    slc_cuda_event *forked, *joined[SIDES];
-    uint32_t multiprocessors;
-    slc_cuda_memory geometry, selection, memory, in_host, head_host, out_host;
-    slc_velo_sorted_selection selected; /* what lies in `selection`, if anything does */
-    bool selects;
-    slc_cuda_event *mark[SLC_VELO_CUDA_PARTS + 1];
-    uint32_t n_ran; /* events of the last run */
-    room room;
-    slc_velo_cuda_job job;
-    shape shape;
-    recording recorded[2]; /* of large batches, and of small ones */
-};
+typedef slc_velo_cuda_copies copies;
+typedef slc_velo_cuda_shape shape;
+typedef slc_velo_cuda_recording recording;
 
 /* Engines that are open: of several, the batches of one fill what those of the others leave idle. */
 static atomic_uint n_open;
@@ -160,6 +132,10 @@ slc_status slc_velo_cuda_reserve(slc_velo_cuda *engine, uint32_t events, size_t 
         engine->job.geometry = engine->geometry.at;
         engine->job.selection = engine->selection.at;
         *have = more;
+        const slc_status cleared = slc_velo_cuda_clear_columns(engine, error);
+        if (cleared != SLC_OK) {
+            return cleared;
+        }
     }
     carver measured = {.at = NULL};
     slc_velo_cuda_in none = {0};
@@ -198,24 +174,10 @@ static void set_shape(shape *to, const slc_velo_cuda_config *config, bool words)
     to->fit = to->vertices || (config->wanted & (SLC_VELO_WANT_BEAM | SLC_VELO_WANT_END)) != 0;
 }
 
-/* Copies that are one after the other, as long as none has failed. */
-typedef struct copies {
-    slc_cuda_stream *stream;
-    slc_error *error;
-    slc_status status;
-} copies;
-
 static void send(copies *c, const void *to, const void *from, size_t bytes)
 {
     if (c->status == SLC_OK) {
         c->status = slc_cuda_to_device(c->stream, (void *)to, from, bytes, c->error);
-    }
-}
-
-static void fetch(copies *c, void *to, const void *from, size_t bytes)
-{
-    if (c->status == SLC_OK) {
-        c->status = slc_cuda_to_host(c->stream, to, from, bytes, c->error);
     }
 }
 
@@ -379,144 +341,8 @@ static slc_status launch_graph(slc_velo_cuda *engine, slc_error *error)
     return status == SLC_OK ? slc_cuda_graph_launch(engine->stream, &have->graph, error) : status;
 }
 
-/* ---- back from the device ------------------------------------------------------------------------------ */
-
-static void lay_heads(carver *c, slc_velo_cuda_head **head, slc_velo_cuda_job *job, size_t events)
-{
-    TAKE(c, *head, 1);
-    TAKE(c, job->flags, events);
-    TAKE(c, job->sums, events);
-    TAKE(c, job->hit_offset, events + 1);
-    TAKE(c, job->track_offset, events + 1);
-    TAKE(c, job->track_hit_offset, events + 1);
-    TAKE(c, job->primary_offset, events + 1);
-    TAKE(c, job->decided, events);
-}
-
-/* Of events: what was found, and where it is. */
-static slc_status fetch_heads(slc_velo_cuda *engine, uint32_t n, slc_velo_cuda_out *out, slc_error *error)
-{
-    const slc_velo_cuda_job *job = &engine->job;
-    const size_t offsets = ((size_t)n + 1) * sizeof(uint32_t);
-    slc_velo_cuda_job host = {0};
-    slc_velo_cuda_head *head;
-    carver c = {.at = engine->head_host.at};
-    copies back = {engine->stream, error, SLC_OK};
-    lay_heads(&c, &head, &host, n);
-    fetch(&back, head, job->head, sizeof *head);
-    fetch(&back, host.flags, job->flags, n * sizeof *host.flags);
-    if (engine->shape.words) {
-        fetch(&back, host.sums, job->sums, n * sizeof *host.sums);
-    }
-    fetch(&back, host.hit_offset, job->hit_offset, offsets);
-    fetch(&back, host.track_offset, job->track_offset, offsets);
-    fetch(&back, host.track_hit_offset, job->track_hit_offset, offsets);
-    if (engine->shape.vertices) {
-        fetch(&back, host.primary_offset, job->primary_offset, offsets);
-    }
-    if (engine->shape.decisions) {
-        fetch(&back, host.decided, job->decided, n * sizeof *host.decided);
-    }
-    back.status = back.status == SLC_OK ? slc_cuda_stream_wait(engine->stream, error) : back.status;
-    if (back.status == SLC_OK) {
-        *out = (slc_velo_cuda_out){.n_hits = host.hit_offset[n],
-                                   .n_tracks = head->n_tracks,
-                                   .n_track_hits = head->n_track_hits,
-                                   .n_primaries = head->n_primaries,
-                                   .flags = host.flags,
-                                   .sums = host.sums,
-                                   .hit_offset = host.hit_offset,
-                                   .track_offset = host.track_offset,
-                                   .track_hit_offset = host.track_hit_offset,
-                                   .primary_offset = host.primary_offset,
-                                   .decided = host.decided};
-    }
-    return back.status;
-}
-
-/* Columns that come back, one behind the other: measured, then copied. */
-typedef struct columns_back {
-    carver room;
-    copies copies;
-} columns_back;
-
-static void *bring(columns_back *b, const void *from, size_t n, size_t size)
-{
-    void *to = slc_velo_cuda_take(&b->room, n, size);
-    if (b->room.at != NULL) {
-        fetch(&b->copies, to, from, n * size);
-    }
-    return to;
-}
-#define BRING(b, to, from, n) ((to) = bring((b), (from), (n), sizeof *(from)))
-
-static void bring_states(columns_back *b, slc_velo_cuda_states *to, const slc_velo_cuda_states *from,
-                         size_t n)
-{
-    BRING(b, to->x, from->x, n);
-    BRING(b, to->y, from->y, n);
-    if (from->z != NULL) {
-        BRING(b, to->z, from->z, n);
-    }
-    BRING(b, to->tx, from->tx, n);
-    BRING(b, to->ty, from->ty, n);
-    BRING(b, to->pp, from->pp, n);
-    BRING(b, to->ps, from->ps, n);
-    BRING(b, to->ss, from->ss, n);
-}
-
-static void bring_columns(columns_back *b, const slc_velo_cuda *engine, uint32_t wanted,
-                          slc_velo_cuda_out *out)
-{
-    const slc_velo_cuda_job *job = &engine->job;
-    const size_t hits = out->n_hits, tracks = out->n_tracks;
-    if (engine->shape.hits) {
-        BRING(b, out->x, job->x, hits);
-        BRING(b, out->y, job->y, hits);
-        BRING(b, out->z, job->z, hits);
-        BRING(b, out->channel, job->channel, hits);
-        BRING(b, out->n_pixels, job->n_pixels, hits);
-        BRING(b, out->module, job->module, hits);
-    }
-    if ((wanted & (SLC_VELO_WANT_TRACKS | SLC_VELO_WANT_BEAM | SLC_VELO_WANT_END)) != 0) {
-        BRING(b, out->track_n, job->track_n, tracks);
-    }
-    if ((wanted & SLC_VELO_WANT_TRACKS) != 0) {
-        BRING(b, out->hit_begin, job->hit_begin, tracks);
-        BRING(b, out->scatter, job->scatter, tracks);
-        BRING(b, out->hit, job->hit, out->n_track_hits);
-    }
-    if ((wanted & (SLC_VELO_WANT_BEAM | SLC_VELO_WANT_END)) != 0) {
-        BRING(b, out->chi2, job->chi2, tracks);
-        BRING(b, out->backward, job->backward, tracks);
-    }
-    if ((wanted & SLC_VELO_WANT_BEAM) != 0) {
-        bring_states(b, &out->beam, &job->beam, tracks);
-    }
-    if ((wanted & SLC_VELO_WANT_END) != 0) {
-        bring_states(b, &out->end, &job->end, tracks);
-    }
-    if ((wanted & SLC_VELO_WANT_PRIMARIES) != 0) {
-        BRING(b, out->primaries, job->primaries, (size_t)out->n_primaries * SLC_VELO_CUDA_PRIMARY);
-    }
-}
-
-static slc_status fetch_columns(slc_velo_cuda *engine, uint32_t wanted, slc_velo_cuda_out *out,
-                                slc_error *error)
-{
-    columns_back back = {.copies = {engine->stream, error, SLC_OK}};
-    bring_columns(&back, engine, wanted, out);
-    size_t bytes = back.room.bytes;
-    bytes = bytes > engine->out_host.size ? bytes + bytes / 4 : bytes;
-    const slc_status status = slc_cuda_pinned_reserve(engine->stream, &engine->out_host, bytes,
-                                                      "the VELO's tracks", error);
-    if (status != SLC_OK || back.room.bytes == 0) {
-        return status;
-    }
-    back.room = (carver){.at = engine->out_host.at};
-    bring_columns(&back, engine, wanted, out);
-    return back.copies.status == SLC_OK ? slc_cuda_stream_wait(engine->stream, error) : back.copies.status;
-}
+/* ---- batches --------------------------------------------------------------------------------------------
+ */
 
 slc_status slc_velo_cuda_send(slc_velo_cuda *engine, size_t at, const void *from, size_t n, slc_error *error)
 {
@@ -530,30 +356,31 @@ bool slc_velo_cuda_is_locked(const void *memory)
     return slc_cuda_is_pinned(memory);
 }
 
-slc_status slc_velo_cuda_run(slc_velo_cuda *engine, const slc_velo_cuda_config *config,
-                             const slc_velo_cuda_in *in, bool words, slc_velo_cuda_out *out, slc_error *error)
+slc_status slc_velo_cuda_begin(slc_velo_cuda *engine, const slc_velo_cuda_config *config,
+                               const slc_velo_cuda_in *in, bool words, slc_error *error)
 {
     const uint32_t n = in->n_events;
-    carver measured = {.at = NULL};
-    slc_velo_cuda_head *head;
-    slc_velo_cuda_job none = {0};
-    lay_heads(&measured, &head, &none, n);
     slc_status status = slc_cuda_stream_use(engine->stream, error);
-    status = status == SLC_OK ? slc_cuda_pinned_reserve(engine->stream, &engine->head_host, measured.bytes,
-                                                        "the VELO's offsets", error)
-                              : status;
+    status = status == SLC_OK ? slc_velo_cuda_reserve_heads(engine, n, error) : status;
     engine->job.from_words = words;
     engine->job.teams = n <= config->few_events * engine->multiprocessors / atomic_load(&n_open);
     slc_velo_cuda_set(&engine->job, config);
     set_shape(&engine->shape, config, words);
-    slc_cuda_range_begin("velo: a batch");
+    slc_cuda_range_begin("velo: a batch begins");
     status = status == SLC_OK ? send_selection(engine, config->selection, error) : status;
     status = status == SLC_OK ? send_batch(engine, in, words, error) : status;
     status = status == SLC_OK ? launch_graph(engine, error) : status;
-    status = status == SLC_OK ? fetch_heads(engine, n, out, error) : status;
-    status = status == SLC_OK ? fetch_columns(engine, config->wanted, out, error) : status;
+    status = status == SLC_OK ? slc_velo_cuda_bring(engine, n, config->wanted, error) : status;
     slc_cuda_range_end();
-    engine->n_ran = status == SLC_OK ? n : 0;
+    return status;
+}
+
+slc_status slc_velo_cuda_end(slc_velo_cuda *engine, slc_velo_cuda_out *out, slc_error *error)
+{
+    slc_cuda_range_begin("velo: a batch ends");
+    slc_status status = slc_cuda_stream_use(engine->stream, error);
+    status = status == SLC_OK ? slc_velo_cuda_take_out(engine, out, error) : status;
+    slc_cuda_range_end();
     return status;
 }
 
@@ -577,4 +404,4 @@ slc_status slc_velo_cuda_again(slc_velo_cuda *engine, double seconds[SLC_VELO_CU
 
 const struct slc_velo_cuda_calls slc_velo_cuda_calls = {
     slc_velo_cuda_open,      slc_velo_cuda_close, slc_velo_cuda_reserve, slc_velo_cuda_send,
-    slc_velo_cuda_is_locked, slc_velo_cuda_run,   slc_velo_cuda_again};
+    slc_velo_cuda_is_locked, slc_velo_cuda_begin, slc_velo_cuda_end,     slc_velo_cuda_again};

@@ -42,11 +42,10 @@ typedef struct slc_velo_cuda_config {
     uint32_t few_events;
 } slc_velo_cuda_config;
 
-/* What comes out, in memory of the engine's until the next run: what was wanted. An event with flags is the
- * processor's: with SLC_VELO_CUDA_WORDS it has no hits here, with SLC_VELO_CUDA_CROWDED hits and no tracks,
- * with SLC_VELO_CUDA_FIT all but vertices, none of which is to be used; its decisions are none. */
+/* What comes out, in memory of the engine's until the next batch begins: what was wanted. An event with flags
+ * is the processor's: with SLC_VELO_CUDA_WORDS it has no hits here, with SLC_VELO_CUDA_CROWDED hits and no
+ * tracks, with SLC_VELO_CUDA_FIT all but vertices, none of which is to be used; its decisions are none. */
 typedef struct slc_velo_cuda_out {
-    uint32_t n_hits, n_tracks, n_track_hits, n_primaries;
     const uint32_t *flags, *hit_offset, *track_offset, *track_hit_offset, *primary_offset;
     const unsigned long long *sums; /* SLC_VELO_CUDA_ISOLATED_AT … */
     const float *x, *y, *z;         /* of words alone, as the next three */
@@ -68,13 +67,15 @@ void slc_velo_cuda_close(slc_velo_cuda *engine); /* NULL is allowed */
 slc_status slc_velo_cuda_reserve(slc_velo_cuda *engine, uint32_t events, size_t rows, bool words,
                                  slc_velo_cuda_in *in, slc_error *error);
 /* Begins to send n words of `source`, those from `at` on, which are at `from`: there, or elsewhere in
- * page-locked memory, and stay as they are until the run. */
+ * page-locked memory, and stay as they are until the batch has ended. */
 slc_status slc_velo_cuda_send(slc_velo_cuda *engine, size_t at, const void *from, size_t n, slc_error *error);
 /* Whether memory is page-locked. */
 bool slc_velo_cuda_is_locked(const void *memory);
-slc_status slc_velo_cuda_run(slc_velo_cuda *engine, const slc_velo_cuda_config *config,
-                             const slc_velo_cuda_in *in, bool words, slc_velo_cuda_out *out,
-                             slc_error *error);
+/* Begins a batch: `in` stays as it is until _end, which waits. One is on its way at a time; one that is
+ * begun, and nobody wants any more, is ended as well. */
+slc_status slc_velo_cuda_begin(slc_velo_cuda *engine, const slc_velo_cuda_config *config,
+                               const slc_velo_cuda_in *in, bool words, slc_error *error);
+slc_status slc_velo_cuda_end(slc_velo_cuda *engine, slc_velo_cuda_out *out, slc_error *error);
 
 /* ---- for measurements ---- */
 
@@ -101,7 +102,8 @@ struct slc_velo_cuda_calls {
     __typeof__(slc_velo_cuda_reserve) *reserve;
     __typeof__(slc_velo_cuda_send) *send;
     __typeof__(slc_velo_cuda_is_locked) *is_locked;
-    __typeof__(slc_velo_cuda_run) *run;
+    __typeof__(slc_velo_cuda_begin) *begin;
+    __typeof__(slc_velo_cuda_end) *end;
     __typeof__(slc_velo_cuda_again) *again;
 };
 extern const struct slc_velo_cuda_calls slc_velo_cuda_calls;
