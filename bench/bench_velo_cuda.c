@@ -180,6 +180,14 @@ static slc_status open_chain(const bench *b, const setting *s, uint32_t wanted, 
     return slc_velo_chain_open(&config, b->config->geometry, chain, b->error);
 }
 
+/* Kernels are measured of whole batches, which lie on the device as one. */
+static void in_one_part(slc_velo_chain *chain)
+{
+    if (chain != NULL) {
+        chain->device->most_parts = 1;
+    }
+}
+
 static slc_status run_batch(slc_velo_chain *chain, const slc_batch *batch, slc_velo_result *result,
                             slc_error *error)
 {
@@ -192,7 +200,7 @@ static slc_status run_batch(slc_velo_chain *chain, const slc_batch *batch, slc_v
 static slc_status run_again(void *self, double *seconds, slc_error *error)
 {
     const slc_velo_device *device = ((slc_velo_chain *)self)->device;
-    return device->calls->again(device->engine, seconds, error);
+    return device->calls->again(device->part[0].engine, seconds, error);
 }
 _Static_assert((int)SLC_VELO_CUDA_PARTS <= (int)SLC_BENCH_SERIES, "a series a part");
 
@@ -224,6 +232,7 @@ static slc_status time_kernels(bench *b, const setting *s, uint32_t n, bool part
     slc_velo_result result = {.first_event = 0};
     const slc_batch batch = part_of(b, 0, n);
     slc_status status = open_chain(b, s, SLC_VELO_WANT_PRIMARIES | SLC_VELO_WANT_DECISIONS, 0, &chain);
+    in_one_part(chain);
     status = status == SLC_OK ? run_batch(chain, &batch, &result, b->error) : status;
     if (status == SLC_OK && (s->banks != SLC_VELO_BANKS_RETINA || result.n_retina_events == n)) {
         slc_bench_contestant c = {.self = chain, .run = run_again, .n_series = SLC_VELO_CUDA_PARTS};
@@ -297,6 +306,7 @@ static slc_status time_streams(bench *b, const setting *s, const char *name, uin
     slc_status status = slc_team_open(n, &all.team);
     for (uint32_t k = 0; k < n && status == SLC_OK; k++) {
         status = open_chain(b, s, wanted, k, &all.chain[k]);
+        in_one_part(kernels ? all.chain[k] : NULL);
         for (uint32_t i = 0; i < 2 && status == SLC_OK; i++) { /* room for the larger ones */
             status = run_piece(&all, k, i, b->error);
         }

@@ -111,7 +111,10 @@ static unsigned turn;
 
 static bool set_form(const two_chains *chains, unsigned teams)
 {
-    chains->gpu->device->few_events = teams != 0 ? UINT32_MAX / 1024 : 0;
+    slc_velo_device *device = chains->gpu->device;
+    device->few_events = teams != 0 ? UINT32_MAX / 1024 : 0;
+    device->most_parts = 1 + turn / 2 % SLC_VELO_DEVICE_PARTS;
+    device->fewest = 1;
     return in_both_forms || teams == (turn % 4 == 0);
 }
 
@@ -489,7 +492,7 @@ static void wanted_of_banks(void **state)
         assert_int_equal(on_gpu.hits.head.size > 0, (wanted & SLC_VELO_WANT_HITS) != 0);
         assert_true(on_gpu.n_hits > 0);
         const slc_velo_device *device = chains.gpu->device;
-        ASSERT_OK(device->calls->again(device->engine, seconds, &error));
+        ASSERT_OK(device->calls->again(device->part[0].engine, seconds, &error));
         for (size_t i = 0; i < SLC_VELO_CUDA_PARTS; i++) {
             assert_true(seconds[i] >= 0);
         }

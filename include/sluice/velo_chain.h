@@ -249,7 +249,8 @@ SLC_API void slc_velo_chain_close(slc_velo_chain *chain);
 SLC_API slc_status slc_velo_chain_set_beam(slc_velo_chain *chain, float x_mm, float y_mm, slc_error *error);
 
 /* Makes room in the chain and the result for this batch; rows of an earlier one are gone. A GPU's words are
- * packed here already, where the batch is the next one to be run: it is not to be changed in between. */
+ * packed here already, and it begins to work on them: the batch is not to be changed until it has been run.
+ */
 SLC_API slc_status slc_velo_chain_reserve(slc_velo_chain *chain, const slc_batch *batch,
                                           slc_velo_result *result, slc_error *error);
 /* Decodes, clusters, tracks, fits and finds vertices. Does not allocate. One chain serves one thread at a

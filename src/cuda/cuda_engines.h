@@ -11,7 +11,7 @@
 #include <sluice/cuda.h>
 
 enum {
-    SLC_CUDA_ENGINES_ABI = 10
+    SLC_CUDA_ENGINES_ABI = 11
 }; /* raised whenever a table of calls, or a struct that they pass on, changes */
 
 /* Of <sluice/cuda.h> (cuda_device.c). */

@@ -62,6 +62,9 @@ slc_status slc_velo_chain_set_beam(slc_velo_chain *chain, float x_mm, float y_mm
     if (status == SLC_OK) {
         chain->config = config;
         slc_velo_decide_beam(chain);
+        if (chain->device != NULL) {
+            chain->device->packed = NULL; /* what is on its way has the old one */
+        }
     }
     return status;
 }

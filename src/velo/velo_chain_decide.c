@@ -90,8 +90,10 @@ static slc_status join(slc_velo_device *d, const slc_velo_selection *selection,
                                   : SLC_OK;
     for (uint32_t e = 0; e < n && status == SLC_OK; e++) {
         const bool own = d->own[e] != 0;
-        to->lines[e] = own ? d->decisions.lines[e] : d->out.decided[e].lines;
-        to->limited[e] = own ? d->decisions.limited[e] : d->out.decided[e].limited;
+        const slc_velo_part *part = slc_velo_part_of(d, e);
+        const slc_velo_cuda_decision *decided = part->out.decided + (e - part->first);
+        to->lines[e] = own ? d->decisions.lines[e] : decided->lines;
+        to->limited[e] = own ? d->decisions.limited[e] : decided->limited;
         to->head.size++;
         slc_columns_end_event(to);
     }

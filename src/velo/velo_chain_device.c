@@ -52,17 +52,13 @@ slc_status slc_velo_device_open(slc_velo_chain *chain, const char *word, slc_err
         return slc_fail(error, SLC_ERR_MEMORY, "no memory for the VELO on a GPU");
     }
     chain->device = device;
-    device->few_events = SLC_VELO_CUDA_FEW_EVENTS;
-    device->calls = slc_cuda_engines_of(NULL)->velo; /* there is a device, hence a table */
-    return device->calls->open(&chain->geometry, number, &device->engine, error);
+    return slc_velo_parts_open(device, &chain->geometry, number, error);
 }
 
 void slc_velo_device_close(slc_velo_device *device)
 {
     if (device != NULL) {
-        if (device->engine != NULL) {
-            device->calls->close(device->engine);
-        }
+        slc_velo_parts_close(device);
         free(device->own);
         free(device->skip);
         free(device->superpixels);
@@ -80,93 +76,20 @@ void slc_velo_device_close(slc_velo_device *device)
 
 /* ---- room ---------------------------------------------------------------------------------------------- */
 
-static bool reserve_events(slc_velo_device *d, uint32_t events)
-{
-    if (events <= d->events && d->own != NULL) {
-        return true;
-    }
-    free(d->own);
-    free(d->skip);
-    free(d->superpixels);
-    free(d->n_hits);
-    d->events = events;
-    d->own = malloc((size_t)events + 1);
-    d->skip = malloc((size_t)events + 1);
-    d->superpixels = malloc(((size_t)events + 1) * sizeof *d->superpixels);
-    d->n_hits = malloc(((size_t)events + 1) * sizeof *d->n_hits);
-    return d->own != NULL && d->skip != NULL && d->superpixels != NULL && d->n_hits != NULL;
-}
-
-/* ---- what goes in -------------------------------------------------------------------------------------- */
-
-/* Page-locked memory, and the device's, for so many words. */
-static slc_status reserve_words(slc_velo_chain *chain, uint32_t events, size_t words, slc_error *error)
-{
-    slc_velo_device *d = chain->device;
-    if (!reserve_events(d, events)) {
-        return slc_fail(error, SLC_ERR_MEMORY, "no memory for a batch of %u events for a GPU", events);
-    }
-    const slc_status status = d->calls->reserve(d->engine, events, words, true, &d->in, error);
-    d->room = status != SLC_OK  ? 0
-              : words > d->room ? words + words / 4
-                                : d->room; /* as the engine makes it */
-    return status;
-}
-
-slc_status slc_velo_device_pack(slc_velo_chain *chain, const slc_batch *batch, const uint8_t *cut,
-                                size_t *words, size_t *largest, slc_error *error)
-{
-    slc_velo_device *d = chain->device;
-    slc_velo_packed sum;
-    const double began = slc_clock_seconds();
-    d->packed = NULL;
-    slc_status status = reserve_words(chain, batch->n_events, d->room, error);
-    status = status == SLC_OK ? slc_velo_pack(chain, batch, cut, &sum, error) : status;
-    if (status == SLC_ERR_CAPACITY) { /* the first batch, or a larger one */
-        const size_t bound = slc_velo_event_bound(batch, chain->config.banks, cut, NULL, NULL);
-        status = reserve_words(chain, batch->n_events, bound, error);
-        status = status == SLC_OK ? slc_velo_pack(chain, batch, cut, &sum, error) : status;
-    }
-    if (status == SLC_OK) {
-        d->packed = batch;
-        d->packed_as = *batch;
-        *words = sum.words;
-        *largest = sum.largest;
-    }
-    d->seconds_packing += slc_clock_seconds() - began;
-    return status;
-}
-
-/* Is it the batch that room was made for? */
-static bool is_packed(const slc_velo_device *d, const slc_batch *batch)
-{
-    const slc_batch *as = &d->packed_as;
-    return d->packed == batch && as->bytes == batch->bytes && as->size == batch->size &&
-           as->n_events == batch->n_events && as->offset == batch->offset &&
-           as->first_event == batch->first_event && as->sequence == batch->sequence &&
-           as->scattered == batch->scattered;
-}
-
-double slc_velo_device_packing(slc_velo_device *device)
-{
-    const double seconds = device != NULL ? device->seconds_packing : 0;
-    if (device != NULL) {
-        device->seconds_packing = 0;
-    }
-    return seconds;
-}
-
 /* What is counted of the device's events before it has seen them. */
 static void count_words(const slc_velo_device *d, slc_velo_cluster_counts *counts)
 {
-    const uint32_t *begin = d->in.sensor_begin;
-    for (uint32_t e = 0; e < d->in.n_events; e++) {
-        const uint32_t n = begin[(size_t)(e + 1) * SLC_VELO_SENSORS] - begin[(size_t)e * SLC_VELO_SENSORS];
-        const bool superpixels = d->in.kind[e] == SLC_VELO_CUDA_SUPERPIXELS;
-        if (n > 0) { /* hence none of the processor's */
-            *(superpixels ? &counts->superpixel_events : &counts->retina_events) += 1;
+    for (uint32_t i = 0; i < d->n_parts; i++) {
+        const slc_velo_part *part = &d->part[i];
+        const uint32_t *begin = part->in.sensor_begin;
+        for (uint32_t k = 0; k < part->n; k++, begin += SLC_VELO_SENSORS) {
+            const uint32_t n = begin[SLC_VELO_SENSORS] - begin[0];
+            const bool superpixels = part->in.kind[k] == SLC_VELO_CUDA_SUPERPIXELS;
+            if (n > 0) { /* hence none of the processor's */
+                *(superpixels ? &counts->superpixel_events : &counts->retina_events) += 1;
+            }
+            counts->of_event[part->first + k] = superpixels ? n : 0;
         }
-        counts->of_event[e] = superpixels ? n : 0;
     }
 }
 
@@ -175,7 +98,7 @@ slc_status slc_velo_device_reserve(slc_velo_chain *chain, uint32_t events, size_
 {
     slc_velo_device *d = chain->device;
     const size_t hits = words ? slc_velo_cluster_bound(rows) : rows;
-    slc_status status = words || reserve_events(d, events) ? SLC_OK : SLC_ERR_MEMORY;
+    slc_status status = words ? SLC_OK : slc_velo_device_events(d, events, error);
     status = status == SLC_OK ? slc_columns_reserve(&slc_velo_hits_schema, &d->hits, hits, events) : status;
     status = status == SLC_OK ? slc_columns_reserve(&slc_velo_tracks_schema, &d->tracks,
                                                     slc_velo_track_bound(hits), events)
@@ -193,22 +116,13 @@ slc_status slc_velo_device_reserve(slc_velo_chain *chain, uint32_t events, size_
         return slc_fail(error, status, "no memory for a batch of %u events for a GPU", events);
     }
     d->has_run = false;
-    return words ? SLC_OK : d->calls->reserve(d->engine, events, rows, false, &d->in, error);
-}
-
-/* ---- putting together ---------------------------------------------------------------------------------- */
-
-static slc_status run(slc_velo_chain *chain, bool words, slc_error *error)
-{
-    slc_velo_device *d = chain->device;
-    const slc_velo_cuda_config config = {.track = &chain->config.track,
-                                         .fit = &chain->config.fit,
-                                         .vertex = &chain->config.vertex,
-                                         .wanted = chain->config.wanted,
-                                         .selection = slc_velo_decide_lines(chain),
-                                         .few_events = d->few_events};
-    const slc_status status = d->calls->begin(d->engine, &config, &d->in, words, error);
-    return status == SLC_OK ? d->calls->end(d->engine, &d->out, error) : status;
+    if (!words) {
+        d->packed = NULL;
+        d->n_parts = 1;
+        d->part[0].n = events;
+        status = slc_velo_part_reserve(d, &d->part[0], rows, false, error);
+    }
+    return status;
 }
 
 /* ---- clusters ------------------------------------------------------------------------------------------ */
@@ -235,17 +149,20 @@ static slc_velo_cuda_out as_out(const slc_velo_hits *hits)
 }
 
 /* What there was of all events: hits of each, and totals of the device's. */
-static void count_hits(slc_velo_chain *chain, slc_velo_result *result, slc_velo_cluster_counts *counts)
+static void count_hits(slc_velo_chain *chain, uint32_t n, slc_velo_result *result,
+                       slc_velo_cluster_counts *counts)
 {
     const slc_velo_device *d = chain->device;
-    for (uint32_t e = 0; e < d->in.n_events; e++) {
+    for (uint32_t e = 0; e < n; e++) {
+        const slc_velo_part *part = slc_velo_part_of(d, e);
         const bool is_own = d->own[e] != 0;
-        const uint32_t *offset = is_own ? d->hits.head.event_offset : d->out.hit_offset;
-        d->n_hits[e] = offset[e + 1] - offset[e];
+        const uint32_t k = e - part->first;
+        const uint32_t *offset = is_own ? d->hits.head.event_offset + e : part->out.hit_offset + k;
+        d->n_hits[e] = offset[1] - offset[0];
         result->n_hits += d->n_hits[e];
         if (!is_own) {
-            counts->pixels += d->out.sums[e] & SLC_VELO_CUDA_SUM;
-            counts->isolated += d->out.sums[e] >> SLC_VELO_CUDA_ISOLATED_AT & SLC_VELO_CUDA_SUM;
+            counts->pixels += part->out.sums[k] & SLC_VELO_CUDA_SUM;
+            counts->isolated += part->out.sums[k] >> SLC_VELO_CUDA_ISOLATED_AT & SLC_VELO_CUDA_SUM;
             counts->superpixels += counts->of_event[e];
         }
     }
@@ -256,7 +173,7 @@ static slc_status join_hits(slc_velo_chain *chain, uint32_t n, slc_velo_hits *hi
 {
     const slc_velo_device *d = chain->device;
     const slc_velo_cuda_out own = as_out(&d->hits);
-    const uint32_t *const offset[] = {d->out.hit_offset, d->hits.head.event_offset};
+    const slc_velo_offsets offset = {offsetof(slc_velo_cuda_out, hit_offset), d->hits.head.event_offset};
     if (!slc_velo_is_wanted(chain, SLC_VELO_WANT_HITS)) {
         slc_velo_no_rows(hits, n);
         return SLC_OK;
@@ -264,8 +181,8 @@ static slc_status join_hits(slc_velo_chain *chain, uint32_t n, slc_velo_hits *hi
     stretch s = {.end = 0};
     slc_status status;
     slc_columns_reset(hits);
-    while ((status = slc_velo_next_stretch(d, n, offset, hits, &s)) == SLC_OK) {
-        copy_hits(hits, s.own ? &own : &d->out, &s);
+    while ((status = slc_velo_next_stretch(d, n, &offset, hits, &s)) == SLC_OK) {
+        copy_hits(hits, s.own ? &own : s.out, &s);
     }
     return ended(status);
 }
@@ -293,15 +210,18 @@ slc_status slc_velo_device_cluster(slc_velo_chain *chain, const slc_batch *batch
     slc_velo_device *d = chain->device;
     uint32_t *of_event = counts->of_event;
     slc_velo_cluster_counts own;
-    if (batch->n_events > d->events || d->in.sensor_begin == NULL ||
+    if (batch->n_events > d->events || d->part[0].in.sensor_begin == NULL ||
         result->hits.head.event_capacity < batch->n_events) {
         return SLC_ERR_CAPACITY;
     }
-    slc_velo_packed sum;
-    const bool ready = is_packed(d, batch);
+    size_t words, largest;
+    slc_status status = slc_velo_device_is_packed(d, batch)
+                            ? SLC_OK
+                            : slc_velo_device_pack(chain, batch, cut, &words, &largest, error);
     d->packed = NULL;
-    slc_status status = ready ? SLC_OK : slc_velo_pack(chain, batch, cut, &sum, error);
-    status = status == SLC_OK ? run(chain, true, error) : status;
+    for (uint32_t i = 0; i < d->n_parts && status == SLC_OK; i++) {
+        status = slc_velo_part_end(d, &d->part[i], error);
+    }
     if (status != SLC_OK) {
         return status;
     }
@@ -311,9 +231,10 @@ slc_status slc_velo_device_cluster(slc_velo_chain *chain, const slc_batch *batch
     const uint32_t clustered = slc_velo_is_wanted(chain, SLC_VELO_WANT_HITS) ? SLC_VELO_CUDA_WORDS
                                                                              : UINT32_MAX;
     for (uint32_t e = 0; e < batch->n_events; e++) {
-        if ((d->out.flags[e] & clustered) != 0) {
+        const slc_velo_part *part = slc_velo_part_of(d, e);
+        if ((part->out.flags[e - part->first] & clustered) != 0) {
             d->own[e] = 1;
-            const bool retina = d->in.kind[e] != SLC_VELO_CUDA_SUPERPIXELS;
+            const bool retina = part->in.kind[e - part->first] != SLC_VELO_CUDA_SUPERPIXELS;
             *(retina ? &counts->retina_events : &counts->superpixel_events) -= 1; /* counted below */
         }
     }
@@ -322,7 +243,7 @@ slc_status slc_velo_device_cluster(slc_velo_chain *chain, const slc_batch *batch
         of_event[e] = d->own[e] != 0 ? d->superpixels[e] : of_event[e];
     }
     if (status == SLC_OK) {
-        count_hits(chain, result, counts);
+        count_hits(chain, batch->n_events, result, counts);
         status = join_hits(chain, batch->n_events, &result->hits);
     }
     counts->superpixels += own.superpixels;
@@ -344,16 +265,20 @@ static slc_status search_hits(slc_velo_chain *chain, const slc_velo_hits *hits, 
     if (n > d->events || rows > d->hits.head.capacity) {
         return SLC_ERR_CAPACITY;
     }
-    d->in.n_events = n;
-    memcpy(d->in.hit_offset, offset, ((size_t)n + 1) * sizeof *offset);
-    memcpy(d->in.x, hits->x_mm, rows * sizeof *hits->x_mm);
-    memcpy(d->in.y, hits->y_mm, rows * sizeof *hits->y_mm);
-    memcpy(d->in.z, hits->z_mm, rows * sizeof *hits->z_mm);
-    memcpy(d->in.module, hits->module, rows * sizeof *hits->module);
-    memcpy(d->in.n_pixels, hits->n_pixels, rows * sizeof *hits->n_pixels);
-    slc_velo_order_events(n, offset, 1, d->in.order);
+    slc_velo_part *part = &d->part[0];
+    slc_velo_cuda_in *in = &part->in;
+    d->n_parts = 1;
+    part->n = in->n_events = n;
+    memcpy(in->hit_offset, offset, ((size_t)n + 1) * sizeof *offset);
+    memcpy(in->x, hits->x_mm, rows * sizeof *hits->x_mm);
+    memcpy(in->y, hits->y_mm, rows * sizeof *hits->y_mm);
+    memcpy(in->z, hits->z_mm, rows * sizeof *hits->z_mm);
+    memcpy(in->module, hits->module, rows * sizeof *hits->module);
+    memcpy(in->n_pixels, hits->n_pixels, rows * sizeof *hits->n_pixels);
+    slc_velo_order_events(n, offset, 1, in->order);
     memset(d->own, 0, n);
-    return run(chain, false, error);
+    const slc_status status = slc_velo_part_begin(chain, part, false, error);
+    return status == SLC_OK ? slc_velo_part_end(d, part, error) : status;
 }
 
 /* The hits of the processor's events, those of others left out. */
@@ -379,7 +304,8 @@ static slc_status search_own(slc_velo_chain *chain, bool hits_are_there, slc_vel
     const uint32_t n = result->hits.head.n_events;
     result->n_left_events = 0;
     for (uint32_t e = 0; e < n; e++) {
-        d->own[e] = d->own[e] != 0 || d->out.flags[e] != 0;
+        const slc_velo_part *part = slc_velo_part_of(d, e);
+        d->own[e] = d->own[e] != 0 || part->out.flags[e - part->first] != 0;
         result->n_left_events += d->own[e];
     }
     d->any_own = result->n_left_events > 0;
@@ -396,22 +322,22 @@ static slc_status search_own(slc_velo_chain *chain, bool hits_are_there, slc_vel
 static slc_status join_tracks(const slc_velo_chain *chain, uint32_t n, slc_velo_result *result)
 {
     const slc_velo_device *d = chain->device;
-    const slc_velo_cuda_out *out = &d->out;
-    const uint32_t *const offset[] = {out->track_offset, d->tracks.head.event_offset};
-    const uint32_t *const hit_offset[] = {out->track_hit_offset, d->track_hits.head.event_offset};
+    const slc_velo_offsets offset = {offsetof(slc_velo_cuda_out, track_offset), d->tracks.head.event_offset};
+    const slc_velo_offsets hit_offset = {offsetof(slc_velo_cuda_out, track_hit_offset),
+                                         d->track_hits.head.event_offset};
     slc_velo_tracks *to = &result->tracks;
     stretch s = {.end = 0}, h = {.end = 0};
     slc_status status;
     slc_columns_reset(to);
     slc_columns_reset(&result->track_hits);
-    while ((status = slc_velo_next_stretch(d, n, offset, to, &s)) == SLC_OK) {
-        COPY(to->hit_begin, s.own ? d->tracks.hit_begin : out->hit_begin, &s);
-        COPY(to->n_hits, s.own ? d->tracks.n_hits : out->track_n, &s);
-        COPY(to->scatter_mm2, s.own ? d->tracks.scatter_mm2 : out->scatter, &s);
+    while ((status = slc_velo_next_stretch(d, n, &offset, to, &s)) == SLC_OK) {
+        COPY(to->hit_begin, s.own ? d->tracks.hit_begin : s.out->hit_begin, &s);
+        COPY(to->n_hits, s.own ? d->tracks.n_hits : s.out->track_n, &s);
+        COPY(to->scatter_mm2, s.own ? d->tracks.scatter_mm2 : s.out->scatter, &s);
     }
     while (status == SLC_END &&
-           (status = slc_velo_next_stretch(d, n, hit_offset, &result->track_hits, &h)) == SLC_OK) {
-        COPY(result->track_hits.hit, h.own ? d->track_hits.hit : out->hit, &h);
+           (status = slc_velo_next_stretch(d, n, &hit_offset, &result->track_hits, &h)) == SLC_OK) {
+        COPY(result->track_hits.hit, h.own ? d->track_hits.hit : h.out->hit, &h);
         status = SLC_END;
     }
     return ended(status);
@@ -432,8 +358,10 @@ slc_status slc_velo_device_search(slc_velo_chain *chain, slc_velo_result *result
     }
     status = search_own(chain, !words || slc_velo_is_wanted(chain, SLC_VELO_WANT_HITS), result);
     for (uint32_t e = 0; e < n; e++) {
-        const uint32_t *offset = d->own[e] != 0 ? d->tracks.head.event_offset : d->out.track_offset;
-        result->n_tracks += offset[e + 1] - offset[e];
+        const slc_velo_part *part = slc_velo_part_of(d, e);
+        const uint32_t *offset = d->own[e] != 0 ? d->tracks.head.event_offset + e
+                                                : part->out.track_offset + (e - part->first);
+        result->n_tracks += offset[1] - offset[0];
     }
     if (status == SLC_OK && !slc_velo_is_wanted(chain, SLC_VELO_WANT_TRACKS)) {
         slc_velo_no_rows(&result->tracks, n);

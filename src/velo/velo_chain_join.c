@@ -13,7 +13,7 @@
 #define COPY SLC_VELO_COPY
 typedef slc_velo_stretch stretch;
 
-slc_status slc_velo_next_stretch(const slc_velo_device *d, uint32_t n, const uint32_t *const offset[2],
+slc_status slc_velo_next_stretch(const slc_velo_device *d, uint32_t n, const slc_velo_offsets *offset,
                                  void *collection, stretch *s)
 {
     slc_columns *to = collection;
@@ -22,18 +22,24 @@ slc_status slc_velo_next_stretch(const slc_velo_device *d, uint32_t n, const uin
     }
     s->begin = s->end;
     s->own = d->own[s->begin] != 0;
-    while (s->end < n && (d->own[s->end] != 0) == s->own) {
+    const slc_velo_part *part = slc_velo_part_of(d, s->begin);
+    const uint32_t most = s->own ? n : part->first + part->n;
+    while (s->end < most && (d->own[s->end] != 0) == s->own) {
         s->end++;
     }
-    const uint32_t *of = offset[s->own];
-    s->from = of[s->begin];
-    s->rows = of[s->end] - s->from;
+    const uint32_t *of = offset->own, first = s->own ? 0 : part->first;
+    if (!s->own) {
+        memcpy(&of, (const char *)&part->out + offset->member, sizeof of);
+    }
+    s->out = &part->out;
+    s->from = of[s->begin - first];
+    s->rows = of[s->end - first] - s->from;
     s->to = to->size;
     if (s->rows > to->capacity - to->size) {
         return SLC_ERR_CAPACITY;
     }
     for (uint32_t e = s->begin; e < s->end; e++) {
-        to->size = s->to + of[e + 1] - s->from;
+        to->size = s->to + of[e + 1 - first] - s->from;
         slc_columns_end_event(collection);
     }
     return SLC_OK;
@@ -61,8 +67,7 @@ static slc_status ended(slc_status status)
  */
 
 /* What the device leaves out: x and y have one covariance, and all states at the end one z. */
-static void expand(slc_velo_states *to, const slc_velo_cuda_out *out, const slc_velo_cuda_states *from,
-                   float end_z, const stretch *s)
+static void expand(slc_velo_states *to, const slc_velo_cuda_states *from, float end_z, const stretch *s)
 {
     COPY(to->x_mm, from->x, s);
     COPY(to->y_mm, from->y, s);
@@ -74,14 +79,14 @@ static void expand(slc_velo_states *to, const slc_velo_cuda_out *out, const slc_
     COPY(to->cov_yty_mm, from->ps, s);
     COPY(to->cov_txtx, from->ss, s);
     COPY(to->cov_tyty, from->ss, s);
-    COPY(to->chi2, out->chi2, s);
-    COPY(to->backward, out->backward, s);
+    COPY(to->chi2, s->out->chi2, s);
+    COPY(to->backward, s->out->backward, s);
     if (from->z != NULL) {
         COPY(to->z_mm, from->z, s);
     }
     for (size_t i = 0; i < s->rows; i++) {
         to->z_mm[s->to + i] = from->z != NULL ? to->z_mm[s->to + i] : end_z;
-        to->n_dof[s->to + i] = 2 * out->track_n[s->from + i] - 4;
+        to->n_dof[s->to + i] = 2 * s->out->track_n[s->from + i] - 4;
     }
 }
 
@@ -102,7 +107,7 @@ static slc_status join_states(const slc_velo_chain *chain, uint32_t n, bool is_b
 {
     const slc_velo_device *d = chain->device;
     const slc_velo_states *own = is_beam ? &d->beam : &d->end;
-    const uint32_t *const offset[] = {d->out.track_offset, own->head.event_offset};
+    const slc_velo_offsets offset = {offsetof(slc_velo_cuda_out, track_offset), own->head.event_offset};
     if (to->head.event_capacity < n) {
         return SLC_ERR_CAPACITY;
     }
@@ -113,11 +118,11 @@ static slc_status join_states(const slc_velo_chain *chain, uint32_t n, bool is_b
     stretch s = {.end = 0};
     slc_status status;
     slc_columns_reset(to);
-    while ((status = slc_velo_next_stretch(d, n, offset, to, &s)) == SLC_OK) {
+    while ((status = slc_velo_next_stretch(d, n, &offset, to, &s)) == SLC_OK) {
         if (s.own) {
             copy_states(to, own, &s);
         } else {
-            expand(to, &d->out, is_beam ? &d->out.beam : &d->out.end, chain->config.fit.end_z_mm, &s);
+            expand(to, is_beam ? &s.out->beam : &s.out->end, chain->config.fit.end_z_mm, &s);
         }
     }
     return ended(status);
@@ -168,11 +173,12 @@ slc_status slc_velo_device_vertices(slc_velo_chain *chain, slc_velo_result *resu
         slc_velo_no_rows(to, n);
         return status;
     }
-    const uint32_t *const offset[] = {d->out.primary_offset, d->primaries.head.event_offset};
+    const slc_velo_offsets offset = {offsetof(slc_velo_cuda_out, primary_offset),
+                                     d->primaries.head.event_offset};
     stretch s = {.end = 0};
     slc_columns_reset(to);
-    while (status == SLC_OK && (status = slc_velo_next_stretch(d, n, offset, to, &s)) == SLC_OK) {
-        copy_primaries(to, &d->primaries, d->out.primaries, &s);
+    while (status == SLC_OK && (status = slc_velo_next_stretch(d, n, &offset, to, &s)) == SLC_OK) {
+        copy_primaries(to, &d->primaries, s.out->primaries, &s);
     }
     return ended(status);
 }

@@ -8,16 +8,23 @@
 
 #include "velo/velo_chain_part.h"
 
-/* Events that follow each other and are of the same one. */
+/* Where the rows of events begin: of the device's the member of slc_velo_cuda_out, and the processor's. */
+typedef struct slc_velo_offsets {
+    size_t member;
+    const uint32_t *own;
+} slc_velo_offsets;
+
+/* Events that follow each other and are of the same one, or of the same part of the device's. */
 typedef struct slc_velo_stretch {
     uint32_t begin, end;
     bool own;
-    size_t from, rows, to; /* rows of the source and of what they are put into */
+    const slc_velo_cuda_out *out; /* of what is not the processor's */
+    size_t from, rows, to;        /* rows of the source and of what they are put into */
 } slc_velo_stretch;
 
 /* The next stretch behind *s, whose rows are put behind those of `to`; SLC_END behind the last, CAPACITY
- * where there is no room. `offset`: of the device's events and of the processor's. */
-slc_status slc_velo_next_stretch(const slc_velo_device *d, uint32_t n, const uint32_t *const offset[2],
+ * where there is no room. */
+slc_status slc_velo_next_stretch(const slc_velo_device *d, uint32_t n, const slc_velo_offsets *offset,
                                  void *collection, slc_velo_stretch *s);
 /* Without rows there may be no column, whose null pointer nothing may be added to. */
 #define SLC_VELO_COPY(column, source, s)                                                                     \

@@ -32,7 +32,8 @@ typedef struct packing {
     const slc_velo_device *device;
     const slc_batch *batch;
     const slc_packet_table *table; /* NULL: no packets */
-    slc_velo_cuda_in *in;
+    const slc_velo_part *part;     /* at hand, with its own words, places and sensors */
+    const slc_velo_cuda_in *in;
     uint8_t wanted;        /* type of banks of packets */
     bool locked;           /* the batch's bytes: they need not be copied to be sent */
     size_t room;           /* for words */
@@ -113,9 +114,19 @@ void slc_velo_order_events(uint32_t n, const uint32_t *offset, size_t step, uint
 static void send(packing *p, const void *from, size_t n)
 {
     if (p->status == SLC_OK && n > 0) {
-        p->status = p->device->calls->send(p->device->engine, p->n_sent, from, n, p->error);
+        p->status = p->device->calls->send(p->part->engine, p->n_sent, from, n, p->error);
     }
     p->n_sent += n;
+}
+
+static uint32_t *where_of(const packing *p, uint32_t e)
+{
+    return p->in->where + (size_t)(e - p->part->first) * SENSORS;
+}
+
+static uint32_t *begin_of(const packing *p, uint32_t e)
+{
+    return p->in->sensor_begin + (size_t)(e - p->part->first) * SENSORS;
 }
 
 /* What is in in->source and not yet on its way. */
@@ -173,9 +184,12 @@ static void take_pieces(packing *p, uint32_t end)
         send(p, from, n);
     }
     for (uint32_t e = p->first; e < end; e++) {
-        uint32_t *where = p->in->where + (size_t)e * SENSORS;
-        for (uint32_t s = 0; s < SENSORS && p->waits[e] != 0; s++) {
-            where[s] = where[s] != NOWHERE ? where[s] + shift[s] : NOWHERE;
+        uint32_t *where = where_of(p, e);
+        if (p->waits[e] == 0) {
+            continue;
+        }
+        for (uint32_t s = 0; s < SENSORS; s++) {
+            where[s] += where[s] != NOWHERE ? shift[s] : 0;
         }
     }
 }
@@ -184,8 +198,8 @@ static void take_pieces(packing *p, uint32_t end)
 static void take_fragments(packing *p, uint32_t end)
 {
     for (uint32_t e = p->first; e < end; e++) {
-        uint32_t *where = p->in->where + (size_t)e * SENSORS;
-        const uint32_t *begin = p->in->sensor_begin + (size_t)e * SENSORS;
+        uint32_t *where = where_of(p, e);
+        const uint32_t *begin = begin_of(p, e);
         for (uint32_t s = 0; s < SENSORS && p->waits[e] != 0; s++) {
             if (where[s] != NOWHERE) {
                 const size_t n = begin[s + 1] - begin[s] + 1;
@@ -272,13 +286,21 @@ static bool find_packet(packing *p, uint32_t e)
     return false;
 }
 
+/* Of the packet's next event: bytes of each sensor's fragment. */
+static void next_sizes(const packet *k, uint32_t size[SENSORS])
+{
+    for (uint32_t s = 0; s < SENSORS; s++) {
+        size[s] = k->sizes[s] != NULL ? slc_load_u16(k->sizes[s] + 2 * (size_t)k->next) : 0;
+    }
+}
+
 static void pass_event(packet *k)
 {
-    uint32_t wrong = 0;
+    uint32_t wrong = 0, size[SENSORS];
+    next_sizes(k, size);
     for (uint32_t s = 0; s < SENSORS; s++) {
-        const uint32_t size = k->sizes[s] != NULL ? slc_load_u16(k->sizes[s] + 2 * (size_t)k->next) : 0;
-        wrong |= size & 3;
-        k->at[s] += ((size + 3) / 4 + k->align) & ~k->align;
+        wrong |= size[s] & 3;
+        k->at[s] += ((size[s] + 3) / 4 + k->align) & ~k->align;
     }
     k->plain = k->plain && (wrong == 0 || !k->loose);
     k->next++;
@@ -308,38 +330,48 @@ static void go_to_event(packing *p, uint32_t e, uint32_t k)
     }
 }
 
+/* Whether a sensor of the packet's next event has a bank without words: a damaged one. */
+static bool is_empty(const packet *k, const uint32_t where[SENSORS])
+{
+    uint32_t types = 0;
+    for (uint32_t s = 0; s < SENSORS; s++) {
+        types |= where[s] == NOWHERE && k->sizes[s] != NULL ? k->types[s][k->next] : 0;
+    }
+    return types != 0;
+}
+
 /* Where the words of the packet's next event are: how many, by the sizes of its banks. Whether these are what
- * the banks say themselves the device will see. 0 where one has no size of words. */
+ * the banks say themselves the device will see. 0 where one has no size of words. A loop for each thing, as
+ * compilers put these in vectors. */
 static size_t refer(packing *p, uint32_t e)
 {
     packet *k = &p->packet;
-    uint32_t *begin = p->in->sensor_begin + (size_t)e * SENSORS, *where = p->in->where + (size_t)e * SENSORS;
-    const size_t event = k->next;
+    uint32_t *begin = begin_of(p, e), size[SENSORS], where[SENSORS];
     const uint32_t align = k->align;
     uint32_t at = (uint32_t)p->at, banks = 0, wrong = 0;
+    next_sizes(k, size);
     for (uint32_t s = 0; s < SENSORS; s++) {
-        const uint32_t size = k->sizes[s] != NULL ? slc_load_u16(k->sizes[s] + 2 * event) : 0;
-        const uint32_t words = (size + 3) / 4;
-        begin[s] = at;
-        if (words == 0) { /* no bank, or a damaged one */
-            where[s] = NOWHERE;
-            wrong |= k->sizes[s] != NULL && k->types[s][event] != 0 ? 4 : 0;
-            continue;
-        }
-        wrong |= size & 3;
-        where[s] = k->at[s] + 1;
+        const uint32_t words = (size[s] + 3) / 4, bank = words > 0;
+        wrong |= size[s] & 3;
+        where[s] = bank != 0 ? k->at[s] + 1 : NOWHERE;
         k->at[s] += (words + align) & ~align;
-        at += words - 1;
-        banks++;
+        size[s] = words - bank;
+        banks += bank;
     }
-    k->next++;
-    k->plain = (wrong & 3) == 0 || !k->loose; /* what is behind it lies elsewhere */
+    for (uint32_t s = 0; s < SENSORS; s++) {
+        begin[s] = at;
+        at += size[s];
+    }
     begin[SENSORS] = at;
+    memcpy(where_of(p, e), where, sizeof where);
+    const bool empty = banks < SENSORS && is_empty(k, where);
+    k->next++;
+    k->plain = wrong == 0 || !k->loose; /* what is behind it lies elsewhere */
     const size_t n = at - p->at;
-    if (wrong != 0 || n > p->room - p->at) {
+    if (wrong != 0 || empty || n > p->room - p->at) {
         return 0;
     }
-    p->in->kind[e] = (uint8_t)k->kind;
+    p->in->kind[e - p->part->first] = (uint8_t)k->kind;
     p->words_that_wait += n + banks;
     return n;
 }
@@ -349,9 +381,9 @@ static size_t refer(packing *p, uint32_t e)
 /* The words of an event that does not wait: those of its banks. False where there is no room. */
 static bool pack_event(packing *p, const slc_velo_event *event, uint32_t e)
 {
-    slc_velo_cuda_in *in = p->in;
-    uint32_t *begin = in->sensor_begin + (size_t)e * SENSORS, *where = in->where + (size_t)e * SENSORS;
-    const bool left = in->kind[e] == SLC_VELO_CUDA_LEFT;
+    const slc_velo_cuda_in *in = p->in;
+    uint32_t *begin = begin_of(p, e), *where = where_of(p, e);
+    const bool left = in->kind[e - p->part->first] == SLC_VELO_CUDA_LEFT;
     if (!left && event->n_words > p->room - p->at) {
         return false;
     }
@@ -388,63 +420,93 @@ static bool refer_in_packet(packing *p, uint32_t e)
     return n > 0;
 }
 
-static void begin_packing(const slc_velo_chain *chain, const slc_batch *batch, slc_error *error, packing *p)
+static packing begin_packing(const slc_velo_chain *chain, const slc_batch *batch, slc_error *error)
 {
     slc_velo_device *d = chain->device;
     const slc_packet_table *table = slc_packet_table_of(batch);
-    *p = (packing){.device = d,
-                   .batch = batch,
-                   .table = table,
-                   .in = &d->in,
-                   .wanted = chain->config.banks == SLC_VELO_BANKS_RETINA ? SLC_LHCB_BANK_VP_RETINA
-                                                                          : SLC_LHCB_BANK_VP,
-                   .locked = table != NULL && d->calls->is_locked(batch->bytes),
-                   .room = d->room,
-                   .spare = d->room / SLC_VELO_CUDA_SPARE,
-                   .waits = d->skip,
-                   .error = error};
+    return (packing){.device = d,
+                     .batch = batch,
+                     .table = table,
+                     .wanted = chain->config.banks == SLC_VELO_BANKS_RETINA ? SLC_LHCB_BANK_VP_RETINA
+                                                                            : SLC_LHCB_BANK_VP,
+                     .locked = table != NULL && d->calls->is_locked(batch->bytes),
+                     .waits = d->skip,
+                     .error = error};
+}
+
+/* The next part; what is known of packets goes on. */
+static void begin_part(packing *p, const slc_velo_part *part)
+{
+    p->part = part;
+    p->in = &part->in;
+    p->room = part->room;
+    p->spare = part->room / SLC_VELO_CUDA_SPARE;
+    p->at = p->n_source = p->n_sent = 0;
+}
+
+/* The words of a part. SLC_ERR_CAPACITY where there is no room. */
+static slc_status pack_part(packing *p, slc_velo_event *event)
+{
+    const slc_velo_part *part = p->part;
+    const slc_velo_cuda_in *in = p->in;
+    const uint32_t end = part->first + part->n;
+    for (uint32_t e = part->first; e < end; e++) {
+        const bool is_cut = event->cut != NULL && event->cut[e] != 0;
+        uint8_t *kind = &in->kind[e - part->first], *own = &p->device->own[e];
+        *kind = SLC_VELO_CUDA_LEFT;
+        *own = p->waits[e] = 0;
+        if (!is_cut && refer_in_packet(p, e)) {
+            continue;
+        }
+        if (!is_cut) {
+            if (slc_faults_total(event->faults) > 0) {
+                slc_faults_reset(event->faults);
+            }
+            slc_velo_event_collect(event, p->batch, e);
+            *kind = (uint8_t)kind_of(event);
+            *own = *kind == SLC_VELO_CUDA_LEFT;
+            p->words += event->n_words;
+            p->largest = event->n_words > p->largest ? event->n_words : p->largest;
+        }
+        if (!pack_event(p, event, e)) {
+            return SLC_ERR_CAPACITY;
+        }
+    }
+    in->sensor_begin[(size_t)part->n * SENSORS] = (uint32_t)p->at;
+    end_waiting(p, end);
+    send_source(p);
+    slc_velo_order_events(part->n, in->sensor_begin, SENSORS, in->order);
+    return p->status;
 }
 
 slc_status slc_velo_pack(slc_velo_chain *chain, const slc_batch *batch, const uint8_t *cut,
                          slc_velo_packed *sum, slc_error *error)
 {
     slc_velo_device *d = chain->device;
-    slc_velo_cuda_in *in = &d->in;
-    packing p;
     slc_faults seen;
     slc_velo_event event = {.faults = &seen,
                             .banks = chain->config.banks,
                             .cut = cut,
                             .places = slc_lhcb_places_if_room(chain->cluster.places, batch->n_events)};
-    begin_packing(chain, batch, error, &p);
+    packing p = begin_packing(chain, batch, error);
+    slc_status status = SLC_OK;
     slc_faults_reset(&seen);
-    for (uint32_t e = 0; e < batch->n_events; e++) {
-        const bool is_cut = cut != NULL && cut[e] != 0;
-        in->kind[e] = SLC_VELO_CUDA_LEFT;
-        d->own[e] = p.waits[e] = 0;
-        if (!is_cut && refer_in_packet(&p, e)) {
-            continue;
+    for (uint32_t i = 0; i < d->n_parts && status == SLC_OK; i++) {
+        slc_velo_part *part = &d->part[i];
+        const packing before = p;
+        status = slc_velo_part_reserve(d, part, part->room, true, error);
+        begin_part(&p, part);
+        status = status == SLC_OK ? pack_part(&p, &event) : status;
+        if (status == SLC_ERR_CAPACITY) { /* the first batch, or a larger one */
+            p = before;
+            p.packet = (packet){.next = 0};
+            status = slc_velo_part_grow(chain, batch, cut, part, error);
+            begin_part(&p, part);
+            status = status == SLC_OK ? pack_part(&p, &event) : status;
         }
-        if (!is_cut) {
-            if (slc_faults_total(&seen) > 0) {
-                slc_faults_reset(&seen);
-            }
-            slc_velo_event_collect(&event, batch, e);
-            in->kind[e] = (uint8_t)kind_of(&event);
-            d->own[e] = in->kind[e] == SLC_VELO_CUDA_LEFT;
-            p.words += event.n_words;
-            p.largest = event.n_words > p.largest ? event.n_words : p.largest;
-        }
-        if (!pack_event(&p, &event, e)) {
-            return SLC_ERR_CAPACITY;
-        }
+        status = status == SLC_OK ? slc_velo_part_begin(chain, part, true, error) : status;
     }
-    in->sensor_begin[(size_t)batch->n_events * SENSORS] = (uint32_t)p.at;
-    end_waiting(&p, batch->n_events);
-    send_source(&p);
-    in->n_events = batch->n_events;
     d->n_in_blocks = p.n_in_blocks;
     *sum = (slc_velo_packed){.words = p.words, .largest = p.largest};
-    slc_velo_order_events(batch->n_events, in->sensor_begin, SENSORS, in->order);
-    return p.status;
+    return status;
 }

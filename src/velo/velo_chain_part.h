@@ -13,18 +13,30 @@
 #include "velo/velo_track.h"
 #include "velo/velo_vertex.h"
 
+/* Events of a batch, and the engine that they go through. */
+typedef struct slc_velo_part {
+    slc_velo_cuda *engine; /* NULL: none yet */
+    slc_velo_cuda_in in;
+    slc_velo_cuda_out out;
+    uint32_t first, n;
+    size_t room; /* for words, in `in` */
+    bool begun;  /* they are on their way: `in` stays as it is */
+} slc_velo_part;
+enum { SLC_VELO_DEVICE_PARTS = 2 };
+
 /* A GPU, and what the processor does for it. */
 typedef struct slc_velo_device {
     const struct slc_velo_cuda_calls *calls;
-    slc_velo_cuda *engine;
-    slc_velo_cuda_in in;
-    slc_velo_cuda_out out;
-    uint32_t few_events; /* slc_velo_cuda_config.few_events */
-    bool has_run;        /* `out` is of the batch at hand */
-    /* The batch whose words lie in `in` already, as they were when room was made for them; NULL: none. */
+    const slc_velo_geometry *geometry;
+    uint32_t number;
+    slc_velo_part part[SLC_VELO_DEVICE_PARTS];
+    uint32_t n_parts;            /* of the batch at hand */
+    uint32_t most_parts, fewest; /* parts of a batch where there is no other chain; events of a part */
+    uint32_t few_events;         /* slc_velo_cuda_config.few_events */
+    bool has_run;                /* what is in `out` is of the batch at hand */
+    /* The batch whose words are on their way already, as it was when room was made for it; NULL: none. */
     const slc_batch *packed;
     slc_batch packed_as;
-    size_t room;          /* for words, in `in` */
     uint32_t n_in_blocks; /* events whose words went over in the blocks of their packet */
     double seconds_packing;
     bool any_own; /* events of the processor's */
@@ -70,21 +82,47 @@ const slc_velo_sorted_selection *slc_velo_decide_lines(const slc_velo_chain *cha
 slc_status slc_velo_device_open(slc_velo_chain *chain, const char *word, slc_error *error);
 void slc_velo_device_close(slc_velo_device *device); /* NULL is allowed */
 
+static inline const slc_velo_part *slc_velo_part_of(const slc_velo_device *d, uint32_t event)
+{
+    const slc_velo_part *part = &d->part[d->n_parts - 1];
+    while (event < part->first) {
+        part--;
+    }
+    return part;
+}
+
+/* Opens an engine; _close closes all that are open, also after it has failed. */
+slc_status slc_velo_parts_open(slc_velo_device *d, const slc_velo_geometry *geometry, uint32_t number,
+                               slc_error *error);
+void slc_velo_parts_close(slc_velo_device *d);
+/* Room for what is known of each of so many events. */
+slc_status slc_velo_device_events(slc_velo_device *d, uint32_t events, slc_error *error);
+/* Room for the part's events with so many words, or (words: false) hits, and for as many words as in the
+ * banks of its events. What of the part was on its way is waited for, and lost. */
+slc_status slc_velo_part_reserve(slc_velo_device *d, slc_velo_part *part, size_t rows, bool words,
+                                 slc_error *error);
+slc_status slc_velo_part_grow(slc_velo_chain *chain, const slc_batch *batch, const uint8_t *cut,
+                              slc_velo_part *part, slc_error *error);
+/* Sends the part on its way; waits for what comes back, if it was sent. */
+slc_status slc_velo_part_begin(slc_velo_chain *chain, slc_velo_part *part, bool words, slc_error *error);
+slc_status slc_velo_part_end(const slc_velo_device *d, slc_velo_part *part, slc_error *error);
+
 /* What packing has come to. */
 typedef struct slc_velo_packed {
     size_t words, largest; /* those of the processor's events too; of the largest event */
 } slc_velo_packed;
-/* Packs the words of a batch, and sends them; own[] tells whose events are. SLC_ERR_CAPACITY where there is
- * no room. */
+/* Packs the words of the parts of a batch, and sends each on its way; own[] tells whose events are. */
 slc_status slc_velo_pack(slc_velo_chain *chain, const slc_batch *batch, const uint8_t *cut,
                          slc_velo_packed *sum, slc_error *error);
 /* Events with much work first, so that none is alone at the end: by rows, roughly. */
 void slc_velo_order_events(uint32_t n, const uint32_t *offset, size_t step, uint32_t *order);
 
-/* Packs the words of a batch for the device, which tells how many there are, those of the processor's events
- * too, and how many in the largest event: an event is gone through once. */
+/* Packs the words of a batch for the device, which begins to work on them; that tells how many there are,
+ * those of the processor's events too, and how many in the largest event: an event is gone through once. */
 slc_status slc_velo_device_pack(slc_velo_chain *chain, const slc_batch *batch, const uint8_t *cut,
                                 size_t *words, size_t *largest, slc_error *error);
+/* Is it the batch that was packed last, and has not been run? */
+bool slc_velo_device_is_packed(const slc_velo_device *device, const slc_batch *batch);
 /* Room for a batch of so many events and rows: words, which have been packed, or (words: false) hits. */
 slc_status slc_velo_device_reserve(slc_velo_chain *chain, uint32_t events, size_t rows, bool words,
                                    slc_error *error);

@@ -46,6 +46,7 @@ typedef struct slc_velo_cuda_config {
  * is the processor's: with SLC_VELO_CUDA_WORDS it has no hits here, with SLC_VELO_CUDA_CROWDED hits and no
  * tracks, with SLC_VELO_CUDA_FIT all but vertices, none of which is to be used; its decisions are none. */
 typedef struct slc_velo_cuda_out {
+    bool at_once; /* columns came with what is of events: no more rows than were expected */
     const uint32_t *flags, *hit_offset, *track_offset, *track_hit_offset, *primary_offset;
     const unsigned long long *sums; /* SLC_VELO_CUDA_ISOLATED_AT … */
     const float *x, *y, *z;         /* of words alone, as the next three */

@@ -228,8 +228,9 @@ slc_status slc_velo_cuda_take_out(slc_velo_cuda *engine, slc_velo_cuda_out *out,
                     .track_hits = head->n_track_hits,
                     .primaries = head->n_primaries};
     const rows *have = &batch->rows;
-    if (n.hits > have->hits || n.tracks > have->tracks || n.track_hits > have->track_hits ||
-        n.primaries > have->primaries) {
+    batch->out.at_once = n.hits <= have->hits && n.tracks <= have->tracks &&
+                         n.track_hits <= have->track_hits && n.primaries <= have->primaries;
+    if (!batch->out.at_once) {
         status = copy_columns(engine, &n, error);
         status = status == SLC_OK ? slc_cuda_stream_wait(engine->stream, error) : status;
     }

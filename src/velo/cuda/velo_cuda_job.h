@@ -24,7 +24,7 @@ enum {
     SLC_VELO_CUDA_THREADS = 128,
     /* Of a small batch, which has so many events a multiprocessor: warps for an event, those where all wait
      * for each other often, and those on a multiprocessor, with 64 registers each. */
-    SLC_VELO_CUDA_FEW_EVENTS = 16,
+    SLC_VELO_CUDA_FEW_EVENTS = 24,
     SLC_VELO_CUDA_TEAM = 8,
     SLC_VELO_CUDA_SMALL_TEAM = 4,
     SLC_VELO_CUDA_WARPS_THERE = 32
