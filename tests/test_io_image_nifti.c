@@ -4,6 +4,7 @@
  * (nifti1.h, nifti2.h), plain and packed by zlib; every type of voxels, scaled ones, and what is wrong with a
  * file that is cut at every byte.
  */
+#include <math.h>
 #include <stdio.h>
 
 #include "support/image_files.h"
@@ -148,6 +149,35 @@ static void expect_error(const uint8_t *file, size_t size, const char *text)
     free_pages(&read);
 }
 
+/* Nothing is scaled where the slope is no number, as nibabel and SPM write it, whatever the other is; what
+ * would make voxels infinite, or no numbers, is refused and not taken as unscaled. */
+static void scales_that_are_no_numbers(void **state)
+{
+    (void)state;
+    static const double good[][2] = {{NAN, NAN}, {NAN, 3}, {0, NAN}},
+                        bad[][2] = {{2, NAN}, {2, INFINITY}, {INFINITY, 0}, {-INFINITY, NAN}, {1, NAN}};
+    uint8_t file[ROOM];
+    for (int version = 1; version <= 2; version++) {
+        volume v = plain;
+        v.version = version;
+        v.begin = version == 1 ? 352 : 560;
+        for (size_t i = 0; i < sizeof good / sizeof *good; i++) {
+            v.slope = good[i][0];
+            v.inter = good[i][1];
+            const size_t size = make(file, &v);
+            v.slope = v.inter = 0; /* what is expected */
+            expect(file, size, &v);
+        }
+        for (size_t i = 0; i < sizeof bad / sizeof *bad; i++) {
+            v.slope = bad[i][0];
+            v.inter = bad[i][1];
+            expect_error(file, make(file, &v),
+                         version == 1 ? "byte 112: voxels that are to be scaled by"
+                                      : "byte 176: voxels that are to be scaled by");
+        }
+    }
+}
+
 static void what_is_wrong(void **state)
 {
     (void)state;
@@ -226,11 +256,9 @@ static void damaged_packing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(every_type),
-        cmocka_unit_test(what_is_wrong),
-        cmocka_unit_test(what_is_behind_is_told),
-        cmocka_unit_test(cut_at_every_byte),
-        cmocka_unit_test(damaged_packing),
+        cmocka_unit_test(every_type),        cmocka_unit_test(scales_that_are_no_numbers),
+        cmocka_unit_test(what_is_wrong),     cmocka_unit_test(what_is_behind_is_told),
+        cmocka_unit_test(cut_at_every_byte), cmocka_unit_test(damaged_packing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -227,7 +227,14 @@ static slc_status take_header(slc_io_images *images, nifti_state *state, const u
                                  "voxels that begin at byte %g cannot be", at);
     }
     *begin = at > 0 ? (uint64_t)at : *begin;
-    state->scaled = isfinite(slope) && isfinite(inter) && slope != 0 && (slope != 1 || inter != 0);
+    /* A slope of 0 or that is no number means none: programs write either where nothing is scaled. */
+    const bool scales = !isnan(slope) && slope != 0;
+    if (scales && !(isfinite(slope) && isfinite(inter))) {
+        return slc_io_image_fail(images, error, SLC_ERR_FORMAT, second ? 176 : 112,
+                                 "voxels that are to be scaled by %g and %g (scl_slope, scl_inter)", slope,
+                                 inter);
+    }
+    state->scaled = scales && (slope != 1 || inter != 0);
     if (images->config.labels && !state->scaled) {
         state->number = slc_io_number_label(state->number, images->config.label_values);
     }
