@@ -31,14 +31,14 @@ json_t *slc_cli_faults_json(const slc_faults *faults)
     return object;
 }
 
-static const slc_fault *first_of(const slc_faults *faults, slc_fault_code code)
+const slc_fault *slc_cli_first_fault(const slc_faults *faults, slc_fault_code code)
 {
+    const slc_fault *first = NULL;
     for (uint32_t i = 0; i < faults->n_kept; i++) {
-        if (faults->kept[i].code == code) {
-            return &faults->kept[i];
-        }
+        const slc_fault *kept = &faults->kept[i];
+        first = kept->code == code && (first == NULL || kept->event < first->event) ? kept : first;
     }
-    return NULL;
+    return first;
 }
 
 void slc_cli_tell_faults(const char *command, const char *path, const char *source, const slc_faults *faults)
@@ -46,7 +46,7 @@ void slc_cli_tell_faults(const char *command, const char *path, const char *sour
     for (uint32_t i = 0; i < faults->n_kinds; i++) {
         const slc_fault_code code = faults->kind[i].code;
         char place[96];
-        const slc_fault *first = first_of(faults, code);
+        const slc_fault *first = slc_cli_first_fault(faults, code);
         if (first != NULL) {
             slc_fault_place(first, source, place, sizeof place);
         }

@@ -13,6 +13,8 @@ struct json_t;
 void slc_cli_print_faults(const slc_faults *faults);
 /* {"name": count, …} of the codes that were counted. NULL if there is no memory. */
 struct json_t *slc_cli_faults_json(const slc_faults *faults);
+/* Of those of the code that are kept, the one of the lowest event; NULL without any. */
+const slc_fault *slc_cli_first_fault(const slc_faults *faults, slc_fault_code code);
 /* One line for each code that was counted, with the place of the first: "sluice COMMAND: PATH: 3 × name
  * (text), first at event 0, SOURCE 1200, byte 24 of the event". `source` is what a fault's module is called.
  */

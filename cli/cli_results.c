@@ -184,9 +184,15 @@ int slc_cli_results_check_name(const slc_cli_command *command, const char *path,
     if (path == NULL || slc_cli_results_are(path, options) || !has_end(path)) {
         return SLC_CLI_GO_ON;
     }
-    return slc_cli_ends_with(path, ".csv")
-               ? slc_cli_wrong(command, "-o writes HDF5 or Arrow, not CSV: use --table %s", path)
-               : slc_cli_wrong(command, "the end of --output %s tells no form of results: give --form", path);
+    if (!slc_cli_ends_with(path, ".csv")) {
+        return slc_cli_wrong(command, "the end of --output %s tells no form of results: give --form", path);
+    }
+    for (size_t i = 0; i < command->n_options; i++) {
+        if (strcmp(command->options[i].name, "table") == 0) {
+            return slc_cli_wrong(command, "-o writes HDF5 or Arrow, not CSV: use --table %s", path);
+        }
+    }
+    return slc_cli_wrong(command, "-o writes HDF5 or Arrow, not CSV");
 }
 
 int slc_cli_results_check_series(const slc_cli_command *command, const void *all, const char *path,

@@ -143,7 +143,8 @@ static void judge_input(slc_hlt1_job *job, const char *path, uint64_t events)
         slc_cli_say("hlt1", "%s: no event has truth to compare with", path);
         job->failed = true;
     }
-    job->useful = job->useful || (any && events > 0);
+    /* That the cut leaves out every event is a result, as of sluice velo. */
+    job->useful = job->useful || ((any || job->input_cut > 0) && events > 0);
 }
 
 /* `cut` events are counted as lost and are not, as a signal ended their reading. */

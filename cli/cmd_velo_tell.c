@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  * What `sluice velo` says about an input: its damage, and the faults in its data. */
+#include "cli_faults.h"
 #include "cmd_velo.h"
 
 #include <inttypes.h>
@@ -42,16 +43,6 @@ static bool loses_event(slc_fault_code code)
     }
 }
 
-static const slc_fault *first_of(const slc_faults *faults, slc_fault_code code)
-{
-    for (uint32_t i = 0; i < faults->n_kept; i++) {
-        if (faults->kept[i].code == code) {
-            return &faults->kept[i];
-        }
-    }
-    return NULL;
-}
-
 static void tell_faults(const char *path, const slc_faults *faults)
 {
     for (uint32_t i = 0; i < faults->n_kinds; i++) {
@@ -60,7 +51,7 @@ static void tell_faults(const char *path, const slc_faults *faults)
             continue;
         }
         char place[128];
-        const slc_fault *first = first_of(faults, code);
+        const slc_fault *first = slc_cli_first_fault(faults, code);
         if (first != NULL) {
             print_place(place, sizeof place, first);
         }

@@ -100,6 +100,42 @@ static void test_merge_is_adding_in_order(void **state)
     }
 }
 
+static uint64_t first_event_of(const slc_faults *faults, slc_fault_code code)
+{
+    uint64_t first = UINT64_MAX;
+    for (uint32_t i = 0; i < faults->n_kept; i++) {
+        first = faults->kept[i].code == code && faults->kept[i].event < first ? faults->kept[i].event : first;
+    }
+    return first;
+}
+
+/* Two stages, each over all events of a batch before the other: of every code the earliest place is kept,
+ * whatever the batch, also of one that comes when there is no room any more. */
+static void test_the_earliest_of_a_code_is_kept(void **state)
+{
+    (void)state;
+    enum { EVENTS = 60 };
+    for (uint32_t batch = 1; batch <= EVENTS; batch++) {
+        slc_faults all = {0};
+        for (uint32_t begin = 0; begin < EVENTS; begin += batch) {
+            slc_faults some = {0};
+            for (uint32_t stage = 0; stage < 2; stage++) {
+                for (uint32_t e = begin; e < begin + batch && e < EVENTS; e++) {
+                    for (uint32_t k = 0; k < 30; k++) { /* the first stage finds code k from event 2 k on */
+                        if (stage == 1 ? k == 3 && e >= 1 : e >= 2 * k) {
+                            slc_faults_add(&some, SLC_FAULT_CODE('t', 's', 't', 1 + k), e, 0, stage);
+                        }
+                    }
+                }
+            }
+            slc_faults_merge(&all, &some);
+        }
+        for (uint32_t k = 0; k < 30; k++) {
+            assert_int_equal(first_event_of(&all, SLC_FAULT_CODE('t', 's', 't', 1 + k)), k == 3 ? 1 : 2 * k);
+        }
+    }
+}
+
 /* More kinds than there is room for are still counted. */
 static void test_no_room(void **state)
 {
@@ -190,6 +226,7 @@ int main(void)
         cmocka_unit_test(test_all_are_counted_and_the_first_kept),
         cmocka_unit_test(test_faults_of_events),
         cmocka_unit_test(test_merge_is_adding_in_order),
+        cmocka_unit_test(test_the_earliest_of_a_code_is_kept),
         cmocka_unit_test(test_no_room),
         cmocka_unit_test(test_words_are_unique),
         cmocka_unit_test(test_places),

@@ -45,9 +45,13 @@ static void first_place(const slc_faults *faults, char *text, size_t size)
 {
     char place[200];
     text[0] = '\0';
+    const slc_fault *first = faults->kept;
+    for (uint32_t i = 1; i < faults->n_kept; i++) { /* stages may find that of a later event before it */
+        first = faults->kept[i].event < first->event ? &faults->kept[i] : first;
+    }
     if (faults->n_kept > 0) {
-        slc_fault_place(&faults->kept[0], "source", place, sizeof place);
-        (void)PyOS_snprintf(text, size, "; first %s: %s", place, slc_fault_text(faults->kept[0].code));
+        slc_fault_place(first, "source", place, sizeof place);
+        (void)PyOS_snprintf(text, size, "; first %s: %s", place, slc_fault_text(first->code));
     }
 }
 

@@ -109,6 +109,37 @@ grep -q "bank" err || fail "the damage was not told: $(cat err)"
 run hlt1 damaged.mdf --geometry "$folder" --json -q --no-checksum --strict
 want 1
 
+# The first place that is told is the first, whichever detector's and whatever the batch: a bank of the UT in event 1, one of the VELO in event 4.
+python3 - "$ten" <<'PYTHON' || fail "no damage made"
+import struct, sys
+data, at, e = bytearray(open(sys.argv[1], "rb").read()), 0, 0
+while at < len(data):
+    size, = struct.unpack_from("<I", data, at)
+    p, kind = at + 48, {1: 66, 4: 63}.get(e)
+    while p < at + size:
+        _, length, there = struct.unpack_from("<HHB", data, p)
+        if there == kind and length > 40:
+            struct.pack_into("<I", data, p + 8, 60000); kind = None
+        p += (length + 3) // 4 * 4
+    at += size; e += 1
+open("two.mdf", "wb").write(data)
+PYTHON
+for how in "--batch 1" "--batch 10" "--batch 3 --threads 2"; do
+    run hlt1 two.mdf --geometry "$folder" --json -q --no-checksum $how
+    want 0
+    grep -q "two.mdf: 2 × bank_length (.*), first at event 1, source" err || fail "first place with $how: $(cat err)"
+done
+
+# All events left out by the cut: a result, and not an end without a word.
+run hlt1 "$ten" --geometry "$folder" --json -q --gec-ut-scifi 1 -o none.h5
+want 0
+want_silent
+equal "all cut" "$(key out "o['events'], o['cut_events'], sum(o['long_tracks'])")" "(10, 10, 0)"
+[ -s none.h5 ] || fail "no file of a run whose events were cut"
+run hlt1 "$ten" --geometry "$folder" -q -o tracks.csv
+want 2
+grep -q "^sluice hlt1: -o writes HDF5 or Arrow, not CSV; see" err || fail "CSV: $(cat err)"
+
 # An event without the banks of a detector: a fault, and nothing else of the others.
 python3 - "$ten" <<'PYTHON' || fail "no events without banks made"
 import struct, sys
