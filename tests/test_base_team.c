@@ -6,6 +6,7 @@
 #include "base/team.h"
 
 #include "support/cmocka_all.h"
+#include "support/sanitized.h"
 
 #include <pthread.h>
 #include <string.h>
@@ -169,6 +170,9 @@ static bool grandchild_works(slc_team *team)
 static void test_children_get_threads(void **state)
 {
     (void)state;
+    if (!THREADS_AFTER_FORK) {
+        skip();
+    }
     for (uint32_t threads = 2; threads <= 4; threads++) {
         slc_team *team = NULL;
         assert_int_equal(slc_team_open(threads, &team), SLC_OK);

@@ -6,6 +6,7 @@
  */
 #include "support/cmocka_all.h"
 #include "support/random.h"
+#include "support/sanitized.h"
 
 #include <sluice/image_label.h>
 
@@ -68,6 +69,9 @@ static void expect_child_is_right(const char *algorithm, slc_image_labeller *lab
 static void children_label(void **state)
 {
     (void)state;
+    if (!THREADS_AFTER_FORK) {
+        skip();
+    }
     uint64_t seed = 5;
     for (size_t y = 0; y < H; y++) {
         for (size_t x = 0; x < W; x++) {

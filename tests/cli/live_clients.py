@@ -114,7 +114,8 @@ def main():
     polls(run, 300)
     before = memory(pid)
     with open(sluice, "rb") as binary:
-        room = 4096 if b"__asan_init" in binary.read() else 1024  # the sanitizer keeps what is given back for a while
+        code = binary.read()
+    room = 4096 if b"__asan_init" in code else 8192 if b"__tsan_init" in code else 1024  # a sanitizer keeps what is given back for a while
     polls(run, 3600)
     holds(f"memory after an hour's polls: {before} to {memory(pid)} kB", memory(pid) < before + room)
     garbage(run, 10000)

@@ -7,17 +7,21 @@
 #define TESTS_SUPPORT_FAILING_ALLOCATOR_H
 
 #include <limits.h>
+#include <stdatomic.h>
 #include <stddef.h>
 #include <stdlib.h>
 
 /* How many more allocations succeed, and how many calls to the allocator there were. */
-static long allocations_left = LONG_MAX;
-static unsigned long allocator_calls;
+static atomic_long allocations_left = LONG_MAX;
+static atomic_ulong allocator_calls;
 
 static int allocation_allowed(void)
 {
+    long left = atomic_load(&allocations_left);
     allocator_calls++;
-    return allocations_left > 0 ? (allocations_left--, 1) : 0;
+    while (left > 0 && !atomic_compare_exchange_weak(&allocations_left, &left, left - 1)) {
+    }
+    return left > 0;
 }
 
 /* The linker sends calls of X to __wrap_X, and __real_X to the allocator itself. */

@@ -21,6 +21,13 @@
 #define SANITIZED 0
 #endif
 
+/* GCC's thread sanitizer has no threads in a child of a program with threads. */
+#if defined(__SANITIZE_THREAD__)
+#define THREADS_AFTER_FORK 0
+#else
+#define THREADS_AFTER_FORK 1
+#endif
+
 #include <stdbool.h>
 #include <stdlib.h>
 
