@@ -26,7 +26,8 @@ typedef struct join_options {
 
 #define O join_options
 static const slc_cli_option table[] = {
-    {"output", 'o', NEEDED | OUTPUT(O, output), "FILE", "write the whole as HDF5"},
+    {"output", 'o', NEEDED | OUTPUT_AS(O, output, ENDS_OR(".hdf5", ".h5")), "FILE",
+     "write the whole as HDF5: .h5"},
     {"copy", 0, FLAG(O, copy), NULL,
      "copy the rows; without it the file refers to the parts, which must stay where they are"},
     {"json", 0, FLAG(O, json), NULL, "print one JSON object instead of a table"},

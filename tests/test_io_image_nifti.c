@@ -203,6 +203,15 @@ static void what_is_wrong(void **state)
     expect_error(file, size, "byte 108: voxels that begin at byte 300");
     put_real(file + 108, -1, 4, false);
     expect_error(file, size, "byte 108: voxels that begin at byte -1");
+    put_real(file + 108, 352.5, 4, false);
+    expect_error(file, size, "byte 108: voxels that begin at byte 352.5");
+    (void)make(file, &v);
+    put(file + 72, 8 * (uint64_t)v.bytes + 8, 2, false);
+    expect_error(file, size, "byte 72: voxels of type");
+    put(file + 72, 0, 2, false); /* as some writers leave it */
+    pages untold = read_memory(file, size, "a", NULL);
+    assert_int_equal(untold.n, 2);
+    free_pages(&untold);
     (void)make(file, &v);
     memcpy(file + 344, "ni1", 3);
     expect_error(file, size, "a pair of files");

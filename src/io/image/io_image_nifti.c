@@ -222,7 +222,7 @@ static slc_status take_header(slc_io_images *images, nifti_state *state, const u
     }
     /* Some writers leave it 0 in NIfTI-1, which means that the voxels follow the header. */
     *begin = second ? HEADER_2 : HEADER_1;
-    if (!(at >= 0 && at < 0x1p53) || (at > 0 && (uint64_t)at < *begin)) {
+    if (!(at >= 0 && at < 0x1p53) || (at > 0 && (uint64_t)at < *begin) || at > floor(at)) {
         return slc_io_image_fail(images, error, SLC_ERR_FORMAT, second ? 168 : 108,
                                  "voxels that begin at byte %g cannot be", at);
     }
@@ -242,6 +242,12 @@ static slc_status take_header(slc_io_images *images, nifti_state *state, const u
     state->inter = inter;
     state->type = state->scaled ? SLC_IMAGE_F32 : slc_io_number_type(state->number);
     state->unit = slc_io_number_unit(state->number, state->swap);
+    const uint64_t bits = whole(h + (second ? 14 : 72), 2, state->swap); /* some writers leave it 0 */
+    if (bits != 0 && bits != 8 * state->unit.in) {
+        return slc_io_image_fail(images, error, SLC_ERR_FORMAT, second ? 14 : 72,
+                                 "voxels of type %llu have %zu bits, not %llu (bitpix)",
+                                 (unsigned long long)code, 8 * state->unit.in, (unsigned long long)bits);
+    }
     if (state->scaled) {
         state->unit.out = sizeof(float);
         state->unit.convert = convert_scaled;
