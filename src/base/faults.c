@@ -101,43 +101,23 @@ void slc_faults_count(slc_faults *faults, slc_fault_code code, uint64_t n)
     }
 }
 
-/* The place in kept[] of the earliest of a code, of those of one event the first; n_kept if there is none. */
-static uint32_t earliest(const slc_faults *faults, slc_fault_code code)
-{
-    uint32_t found = faults->n_kept;
-    for (uint32_t i = 0; i < faults->n_kept; i++) {
-        if (faults->kept[i].code == code &&
-            (found == faults->n_kept || faults->kept[i].event < faults->kept[found].event)) {
-            found = i;
-        }
-    }
-    return found;
-}
-
-/* Which of all that are kept may go: the last that is not the earliest of its code; n_kept if all are. */
-static uint32_t least_missed(const slc_faults *faults)
-{
-    for (uint32_t i = faults->n_kept; i > 0; i--) {
-        if (earliest(faults, faults->kept[i - 1].code) != i - 1) {
-            return i - 1;
-        }
-    }
-    return faults->n_kept;
-}
-
+/* Stages that look through a batch one after the other find an earlier event later: it takes the place of the
+ * first of its code. */
 void slc_faults_keep(slc_faults *faults, const slc_fault *fault)
 {
     if (faults->n_kept < SLC_FAULTS_KEPT) {
         faults->kept[faults->n_kept++] = *fault;
         return;
     }
-    uint32_t at = earliest(faults, fault->code);
-    if (at < faults->n_kept && fault->event >= faults->kept[at].event) {
-        return;
+    uint32_t first = faults->n_kept;
+    for (uint32_t i = 0; i < faults->n_kept; i++) {
+        if (faults->kept[i].code == fault->code &&
+            (first == faults->n_kept || faults->kept[i].event < faults->kept[first].event)) {
+            first = i;
+        }
     }
-    at = at < faults->n_kept ? at : least_missed(faults);
-    if (at < faults->n_kept) {
-        faults->kept[at] = *fault;
+    if (first < faults->n_kept && fault->event < faults->kept[first].event) {
+        faults->kept[first] = *fault;
     }
 }
 
