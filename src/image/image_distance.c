@@ -175,7 +175,7 @@ slc_status slc_volume_distance(const slc_volume *bits, slc_team *team, uint32_t 
                                  bits->height, bits->stride, bits->type};
         status = slc_image_distance(&slice, team, parts, distance + z * bits->width * bits->height);
     }
-    if (status != SLC_OK || bits->depth == 1) {
+    if (status != SLC_OK || bits->depth <= 1) {
         return status;
     }
     w.turned = calloc((size_t)parts * SIDE * bits->depth, sizeof *w.turned);

@@ -164,8 +164,10 @@ slc_status slc_io_hlt1_geometry_open(const char *folder, slc_hlt1_geometry **geo
         status = read_file(folder, &files[i], read, error);
     }
     status = status == SLC_OK ? slc_io_muon_geometry_read(folder, &read->muon, error) : status;
-    read->finds_muons = status == SLC_OK && read->muon->has_field_of_interest;
-    status = status == SLC_OK ? read_transport(folder, read, error) : status;
+    if (status == SLC_OK) {
+        read->finds_muons = read->muon->has_field_of_interest;
+        status = read_transport(folder, read, error);
+    }
     if (status != SLC_OK) {
         slc_io_hlt1_geometry_close(read);
         return status;
