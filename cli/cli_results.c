@@ -93,15 +93,6 @@ void slc_cli_tell_partial(const char *command, uint64_t n, const char *unit, con
                 names);
 }
 
-/* "a.txt", "a.h5.gz"; not "a", "a.1", "/dev/full". */
-static bool has_end(const char *path)
-{
-    const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
-    const char *end = strrchr(name, '.');
-    return end != NULL && end > name &&
-           strpbrk(end, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") != NULL;
-}
-
 /* What it is written as, in a word. */
 static const char *form_of(const char *path, const slc_cli_results *options)
 {
@@ -181,7 +172,7 @@ int slc_cli_results_check(const slc_cli_command *command, const char *option, bo
 int slc_cli_results_check_name(const slc_cli_command *command, const char *path,
                                const slc_cli_results *options)
 {
-    if (path == NULL || slc_cli_results_are(path, options) || !has_end(path)) {
+    if (path == NULL || slc_cli_results_are(path, options) || !slc_cli_has_end(path)) {
         return SLC_CLI_GO_ON;
     }
     if (!slc_cli_ends_with(path, ".csv")) {

@@ -294,6 +294,14 @@ bool slc_cli_ends_with(const char *text, const char *end)
     return size >= end_size && strcasecmp(text + size - end_size, end) == 0;
 }
 
+bool slc_cli_has_end(const char *path)
+{
+    const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
+    const char *end = strrchr(name, '.');
+    return end != NULL && end > name &&
+           strpbrk(end, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ") != NULL;
+}
+
 double slc_cli_shortest(float value)
 {
     char text[32];

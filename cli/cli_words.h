@@ -68,5 +68,7 @@ const char *slc_cli_nearest_hint(const slc_cli_nearest *nearest, const char *bef
 
 /* Does a name end so, capital letters being the same as small ones? */
 bool slc_cli_ends_with(const char *text, const char *end);
+/* Does a name end in a word that may tell a format: "a.txt", "a.h5.gz"; not "a", "a.1", "/dev/full"? */
+bool slc_cli_has_end(const char *path);
 
 #endif

@@ -439,8 +439,9 @@ static int process(slc_cluster_job *job)
                               !slc_cli_part_taken(COMMAND, &job->options->part, job->options->output));
     if (good && !job->useful && !slc_cli_interrupted()) {
         good = false;
-        if (job->options->output != NULL || job->options->labels != NULL) {
-            slc_cli_say("cluster", "no pixels were read: no file was written");
+        if (job->options->output != NULL || job->options->labels != NULL ||
+            job->options->write_mask != NULL) {
+            slc_cli_say("cluster", "no input could be used: no file was written");
         }
     }
     job->partial = good && is_partial(job);

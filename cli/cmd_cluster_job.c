@@ -265,7 +265,9 @@ static void tell_nothing(slc_cluster_job *job, const slc_cluster_input *done)
     const bool live = job->is_live || done->cut ||
                       (done->is_stream && done->choice.disorder >= 0 && strcmp(path, "-") == 0);
     if (done->counts.pixels == 0) {
-        slc_cli_say("cluster", "%s: there are no pixels in it", path);
+        const uint64_t left_out = done->counts.other_chips + done->counts.masked + done->counts.untimed;
+        slc_cli_say("cluster", "%s: %s", path,
+                    left_out > 0 ? "no pixel is left to cluster" : "there are no pixels in it");
     } else if (done->totals.outside == done->counts.pixels) {
         slc_cli_say("cluster",
                     "%s: all of its %" PRIu64 " pixels are outside of the sensor: is --size right?", path,

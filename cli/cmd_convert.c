@@ -4,6 +4,7 @@
  */
 #include "cli_options.h"
 #include "cli_talk.h"
+#include "cli_words.h"
 
 #include <sluice/sluice.h>
 
@@ -45,12 +46,6 @@ typedef struct job {
     bool failed;
     slc_error error;
 } job;
-
-static bool ends_in(const char *path, const char *end)
-{
-    const size_t n = strlen(path), m = strlen(end);
-    return n >= m && strcmp(path + n - m, end) == 0;
-}
 
 /* An event's sound banks, one after the other, in j->event. */
 static slc_status gather(job *j, uint32_t e, size_t *size)
@@ -168,11 +163,16 @@ static int convert(job *j, char **paths, int n)
 static int act(const slc_cli_call *call)
 {
     const convert_options *o = call->options;
-    if (o->packing == 0 && ends_in(o->output, ".mep")) {
+    const bool mdf = slc_cli_ends_with(o->output, ".mdf"), mep = slc_cli_ends_with(o->output, ".mep");
+    if (!mdf && !mep && slc_cli_has_end(o->output)) {
+        return slc_cli_wrong(COMMAND, "the end of --output %s is neither .mdf nor .mep, what is written",
+                             o->output);
+    }
+    if (o->packing == 0 && mep) {
         return slc_cli_wrong(COMMAND, "--output %s: packets need --packing N, how many events each has",
                              o->output);
     }
-    if (o->packing > 0 && ends_in(o->output, ".mdf")) {
+    if (o->packing > 0 && mdf) {
         return slc_cli_wrong(COMMAND, "--packing makes packets, which are no MDF: name the output .mep");
     }
     if (o->packing == 0 && slc_cli_word(COMMAND, "layout") != NULL) {

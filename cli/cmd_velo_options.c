@@ -165,6 +165,10 @@ static int check(slc_velo_options *options)
     if (options->write_accepted != NULL && options->select == NULL) {
         return slc_cli_wrong(&slc_cmd_velo, "--write-accepted needs --select");
     }
+    if (options->write_accepted != NULL && slc_cli_ends_with(options->write_accepted, ".mep")) {
+        return slc_cli_wrong(&slc_cmd_velo, "--write-accepted %s: events are written as MDF: name it .mdf",
+                             options->write_accepted);
+    }
     if (options->decision_bank && options->write_accepted == NULL) {
         return slc_cli_wrong(&slc_cmd_velo, "--decision-bank needs --write-accepted");
     }

@@ -8,6 +8,7 @@ or CSV: ``results`` reads the first and NPZ; Arrow's are for pyarrow and the lik
 from __future__ import annotations
 
 import os
+import re
 import warnings
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, TypedDict, Union
@@ -76,7 +77,7 @@ def convert(
 
     The bytes are those of ``sluice convert``. ``layout`` of packets is that of 2019 or of Run 3 ("mfp"). Damage costs the smallest
     unit and is a ``DamageWarning`` for each input, unless ``on_fault`` is "ignore"; with "raise" it is a ``StrictError``, and no output
-    appears. ``packing`` of 1 to 65535 needs a name that does not end in ".mdf", none a name that does not end in ".mep".
+    appears. A name has no ending, or ".mep" with ``packing`` of 1 to 65535 and ".mdf" without.
     """
     if not 0 <= packing <= 65535:
         raise UsageError(f"packing is to be from 0 to 65535, not {packing}")
@@ -87,7 +88,10 @@ def convert(
     if layout == "mfp" and packing == 0:
         raise UsageError("layout is of packets: give packing, too")
     names, name = _names(paths), os.fsencode(output)
-    if name.endswith(b".mdf" if packing else b".mep"):
+    ending = os.path.splitext(name.lower())[1]
+    if re.search(b"[a-z]", ending) and ending not in (b".mdf", b".mep"):
+        raise UsageError(f"the end of {os.fsdecode(name)} is neither .mdf nor .mep, what is written")
+    if ending == (b".mdf" if packing else b".mep"):
         raise UsageError("packing makes packets, whose name is not .mdf" if packing else "packets need packing: how many events each has")
     keep_inputs(name, names)
     made: list[Converted] = io_convert(names, name, packing, layout == "mfp", on_fault == "raise")

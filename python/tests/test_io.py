@@ -107,6 +107,15 @@ def test_what_is_refused(run: Path, tmp_path: Path, words: dict[str, Any], kind:
     assert list(tmp_path.iterdir()) == []
 
 
+@pytest.mark.parametrize(("name", "packing"), [("a.txt", 0), ("a.h5", 3), ("a.MEP", 0), ("a.mdf.gz", 0)])
+def test_endings_of_no_format_are_refused(run: Path, tmp_path: Path, name: str, packing: int) -> None:
+    with pytest.raises(sluice.UsageError, match="packets need|neither .mdf nor .mep"):
+        io.convert(run, tmp_path / name, packing=packing)
+    assert list(tmp_path.iterdir()) == []
+    io.convert(run, tmp_path / "a.1")
+    assert (tmp_path / "a.1").read_bytes() == run.read_bytes()
+
+
 def test_files_that_are_not_there(run: Path, tmp_path: Path) -> None:
     with pytest.raises(sluice.FileError, match="nothing.mdf"):
         io.convert([run, tmp_path / "nothing.mdf"], tmp_path / "a.mdf")

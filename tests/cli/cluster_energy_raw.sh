@@ -180,6 +180,7 @@ for kind in 3 4; do
     run cluster run.tpx$kind -q --calibration elsewhere.txt -o never.csv
     want 1
     grep -qF "run.tpx$kind: no pixel has a calibration or an energy by it: is --calibration of other chips?" err || fail "elsewhere: $(cat err)"
+    grep -qxF "sluice cluster: no input could be used: no file was written" err || fail "elsewhere: $(cat err)"
     want_no_file never.csv
     run cluster run.tpx$kind -q --mask nowhere.txt -o all.csv
     want 0

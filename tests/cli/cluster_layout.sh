@@ -68,6 +68,14 @@ for g in 0 2; do
     want 0
     check quad.csv "lambda c, x, y: quad(c, x, y, $g)"
 done
+run cluster four.tpx3 --chip 7 -o never.csv
+want 1
+want_err <<'E'
+sluice cluster: four.tpx3: no pixel is left to cluster
+sluice cluster: no input could be used: no file was written
+sluice cluster: four.tpx3: 3000 pixels are of other chips than --chip, and were left out
+E
+want_no_file never.csv
 printf '# chip x y turn\n0 258 0\n1,258,258,180\n2 0 258 180\n3 0 0\n' >list.txt
 run cluster four.tpx3 -q --layout list.txt -o list.csv
 want 0

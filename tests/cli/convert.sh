@@ -67,6 +67,20 @@ sluice convert: --output run2.mep: packets need --packing N, how many events eac
 END
 run convert run.mdf -o run2.mdf --packing 3
 want 2
+for options in "-o run2.txt" "-o run2.mdf.gz" "-o run2.h5 --packing 3" "-o run2.MEP"; do
+    run convert run.mdf $options
+    want 2
+done
+want_err <<'END'
+sluice convert: --output run2.MEP: packets need --packing N, how many events each has; see sluice convert --help
+END
+run convert run.mdf -o run2.txt
+want_err <<'END'
+sluice convert: the end of --output run2.txt is neither .mdf nor .mep, what is written; see sluice convert --help
+END
+run convert run.mdf -q -o run.1
+want 0
+cmp run.1 run.mdf || fail "a name without an ending"
 run convert run.mdf -o run2.mdf --layout mfp
 want 2
 run convert run.mdf -o run2.mep --packing 65536
@@ -78,7 +92,7 @@ want 1
 want_err <<'END'
 sluice convert: missing: No such file or directory
 END
-want_no_file run2.mep run2.mdf
+want_no_file run2.*
 
 # damage
 for layout in 2019 mfp; do
