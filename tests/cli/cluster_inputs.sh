@@ -28,6 +28,7 @@ np.save("records.npy", records)
 times = np.zeros(n, [("toa_ns", "<f8"), ("x", "<f4"), ("y", "<u2"), ("tot", "<f8")])
 times["x"], times["y"], times["tot"], times["toa_ns"] = x, y, tot, 1.5625 * tick
 np.save("times.npy", times)
+np.save("aligned.npy", times.astype(np.dtype([("toa_ns", "<f8"), ("x", "u1"), ("y", "<u4"), ("tot", "<f8")], align=True)))
 np.save("real.npy", np.stack([x, y, tot, tick], axis=1).astype("f8"))
 np.save("real_fortran.npy", np.asfortranarray(np.stack([x, y, tot, tick], axis=1).astype(">f8")))
 np.save("eighths.npy", np.stack([x, y, tot, tick / 8], axis=1))
@@ -68,6 +69,7 @@ sluice cluster: records.npy: 2 columns are not read: chip, cluster
 E
 equal "records, of which two columns are not read" "$(cat plain_rows.csv)" "$(cat c.csv)"
 same_clusters times.npy
+same_clusters aligned.npy
 same_clusters real.npy --tick 1.5625ns
 same_clusters real_fortran.npy --tick 1.5625ns
 same_clusters parts.csv --tick 12.5ns

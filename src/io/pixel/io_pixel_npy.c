@@ -390,7 +390,7 @@ static slc_status take_records(slc_io_pixels *file, const slc_io_npy_header *hea
         double seconds = 0;
         const slc_io_pixel_role role = slc_io_pixel_role_of(name, name + strlen(field->name), &seconds);
         if (role == SLC_IO_PIXEL_OTHER || role > SLC_IO_PIXEL_FRAME || column_of(state, role) != NULL) {
-            if (role != SLC_IO_PIXEL_INDEX) {
+            if (role != SLC_IO_PIXEL_INDEX && name[0] != '\0') { /* without a name: NumPy's padding */
                 slc_io_pixels_unread(&file->counts, name, strlen(field->name));
             }
             continue;
