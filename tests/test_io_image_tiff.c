@@ -367,6 +367,8 @@ static void test_what_is_wrong(void **state)
                        "page 1: samples of 7 bits in sample format 1 are not supported");
     assert_tag_refused(TIFFTAG_BITSPERSAMPLE, 24, SLC_ERR_UNSUPPORTED,
                        "page 1: samples of 24 bits in sample format 1 are not supported");
+    assert_tag_refused(TIFFTAG_SAMPLEFORMAT, SAMPLEFORMAT_COMPLEXINT, SLC_ERR_UNSUPPORTED,
+                       "page 1: samples of 8 bits in sample format 5 are not supported");
     assert_tag_refused(TIFFTAG_PHOTOMETRIC, PHOTOMETRIC_CIELAB, SLC_ERR_UNSUPPORTED,
                        "page 1: photometric interpretation 8 is not supported: grey, palette and RGB are");
     assert_tag_refused(TIFFTAG_COMPRESSION, 12345, SLC_ERR_UNSUPPORTED,

@@ -32,7 +32,7 @@ static const struct {
 
 slc_io_number slc_io_number_of(char kind, uint64_t bytes)
 {
-    for (size_t i = SLC_IO_NUMBER_BOOL; i < sizeof numbers / sizeof *numbers; i++) {
+    for (size_t i = SLC_IO_NUMBER_BOOL; i < SLC_IO_NUMBER_LABEL; i++) { /* those behind are no files' */
         if (numbers[i].kind == kind && numbers[i].bytes == bytes) {
             return (slc_io_number)i;
         }
