@@ -51,7 +51,8 @@ with open("cpefast.bin", "wb") as f:
         v = [y - dot * x for x, y in zip(u, v)]
         length = sum(x * x for x in v) ** 0.5
         v = [x / length for x in v]
-        w = [u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0]]
+        hand = -1 if m % 3 == 0 else 1  # mirrored frames, too
+        w = [hand * x for x in (u[1] * v[2] - u[2] * v[1], u[2] * v[0] - u[0] * v[2], u[0] * v[1] - u[1] * v[0])]
         identity = ids.get(m, (1 if m < 1184 else 2) << 25 | 1 << 28 | 1 << 20)
         some = lambda low, high, k: [random.uniform(low, high) for _ in range(k)]
         f.write(struct.pack("<BBHHHI", (identity >> 25 & 7) == 1, m % 2, 1, m, 0xBBBB, identity))
@@ -108,7 +109,7 @@ assert h["places/x_mm"].attrs["unit"] in ("mm", b"mm")
 thick = struct.unpack_from("<ff", at, 0)
 edges = [lambda p: p + (p > 79) + (p > 80), lambda p: p + 2 * (p // 52) + (p % 52 > 0)]
 big = [lambda p: p in (79, 80), lambda p: p % 52 in (0, 51)]
-seen = set()
+seen, hands = set(), [0, 0]
 for i in range(0, len(c["module"]), 3):
     m = int(c["module"][i])
     d = 20 + 112 * m
@@ -134,11 +135,12 @@ for i in range(0, len(c["module"]), 3):
         error = (0.005, 0.0085)[a] if kind == "edge" else errors[a][kind]
         assert abs(c[name + "_um"][i] - x * 1e4) < 0.02, (i, name, c[name + "_um"][i], x * 1e4)
         assert abs(c[name + "_error_um"][i] - error * 1e4) < 1e-3, (i, name, kind)
+    hands[np.linalg.det(rotation) < 0] += 1
     place = rotation.T @ np.array([local[0], local[1], 0]) + position
     is_at = np.array([h["places"][k + "_mm"][i] for k in "xyz"])
     assert np.abs(is_at - 10 * place).max() < 1e-3, (i, is_at, 10 * place)
     assert h["places/raw_id"][i] == raw
-assert len(seen) >= 7, seen
+assert len(seen) >= 7 and min(hands) > 50, (seen, hands)
 P
 /usr/bin/python3 look.py || fail "positions differ from the formulas"
 
