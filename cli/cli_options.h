@@ -77,6 +77,7 @@ typedef struct slc_cli_choice {
     const char *verb; /* in place of "is" */
     const char *const *words;
     const char *const *also; /* endings that are taken, too, and not told of; NULL: none */
+    bool bare;               /* names without an ending are taken, too */
     const char *(*name)(size_t i);
     const char *first, *last;
     int from; /* number of the first word */
@@ -154,6 +155,8 @@ typedef struct slc_cli_option {
 #define ENDS_OR(other, ...)                                                                                  \
     (&(const slc_cli_choice){.words = (const char *const[]){__VA_ARGS__, NULL},                              \
                              .also = (const char *const[]){other, NULL}})
+#define ENDS_OR_NONE(...)                                                                                    \
+    (&(const slc_cli_choice){.words = (const char *const[]){__VA_ARGS__, NULL}, .bare = true})
 /* 0: not given. */
 #define WORDS_FROM_1(...)                                                                                    \
     (&(const slc_cli_choice){.words = (const char *const[]){__VA_ARGS__, NULL}, .from = 1})

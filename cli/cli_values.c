@@ -260,7 +260,7 @@ static int store_choices(const value *v)
 static bool ends_well(const slc_cli_choice *ends, const char *name)
 {
     const char *end;
-    bool well = false;
+    bool well = ends->bare && !slc_cli_has_end(name);
     for (size_t i = 0; !well && (end = slc_cli_choice_name(ends, i)) != NULL; i++) {
         well = slc_cli_ends_with(name, end);
     }
@@ -279,9 +279,9 @@ static int store_text(const value *v)
     if (v->option->choice != NULL && !prints && !ends_well(v->option->choice, v->text)) {
         char list[256] = "";
         list_names(v->option->choice, false, list, sizeof list);
-        return slc_cli_wrong(v->command, "--%s takes a name that ends %s %s, not '%s'", v->option->name,
+        return slc_cli_wrong(v->command, "--%s takes a name that ends %s %s%s, not '%s'", v->option->name,
                              v->option->choice->verb != NULL ? v->option->choice->verb : "with", list,
-                             v->text);
+                             v->option->choice->bare ? " or has no ending" : "", v->text);
     }
     if (slc_cli_kind_of(v->option) != SLC_CLI_TEXTS) {
         memcpy(v->member, &v->text, sizeof v->text);

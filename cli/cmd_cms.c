@@ -46,7 +46,7 @@ static const slc_cli_option table[] = {
     SLC_CLI_PART(O, part),
     SLC_CLI_RESULTS_LIVE(O, results),
     SLC_CLI_SERVE(O, serve),
-    {"table", 0, OUTPUT(O, table), "FILE", "write the clusters as CSV"},
+    {"table", 0, OUTPUT_AS(O, table, ENDS_OR_NONE(".csv")), "FILE", "write the clusters as CSV"},
     {"json", 0, FLAG(O, json), NULL, "print one JSON object instead of a table"},
     {"quiet", 'q', FLAG(O, quiet), NULL, "no progress on standard error, only errors and what was lost"},
 };

@@ -25,7 +25,7 @@ typedef struct convert_options {
 
 #define O convert_options
 static const slc_cli_option options_table[] = {
-    {"output", 'o', NEEDED | STDOUT_TOO | OUTPUT(O, output), "FILE",
+    {"output", 'o', NEEDED | STDOUT_TOO | OUTPUT_AS(O, output, ENDS_OR_NONE(".mdf", ".mep")), "FILE",
      "where to write the events, .mdf or .mep; '-' is standard output"},
     {"packing", 0, COUNT(O, packing, 1, 65535), "N",
      "write packets (MEP) of N events, whose banks are in memory meanwhile; without it, MDF"},
@@ -164,10 +164,6 @@ static int act(const slc_cli_call *call)
 {
     const convert_options *o = call->options;
     const bool mdf = slc_cli_ends_with(o->output, ".mdf"), mep = slc_cli_ends_with(o->output, ".mep");
-    if (!mdf && !mep && slc_cli_has_end(o->output)) {
-        return slc_cli_wrong(COMMAND, "the end of --output %s is neither .mdf nor .mep, what is written",
-                             o->output);
-    }
     if (o->packing == 0 && mep) {
         return slc_cli_wrong(COMMAND, "--output %s: packets need --packing N, how many events each has",
                              o->output);

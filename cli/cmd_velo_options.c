@@ -108,7 +108,7 @@ const slc_cli_option slc_velo_options_table[SLC_VELO_OPTIONS] = {
     {"repeat", 0, ROUNDS(repeat), "N", "go so many times more through the events, to take the time"},
     {"warmup", 0, ROUNDS(warmup), "N", "and before that so many times without taking it"},
     {"json", 0, FLAG(O, json), NULL, "print one JSON object instead of tables"},
-    {"table", 0, OUTPUT(O, table), "FILE", "write the tables as CSV"},
+    {"table", 0, OUTPUT_AS(O, table, ENDS_OR_NONE(".csv")), "FILE", "write the tables as CSV"},
     {"report", 0, OUTPUT(O, report), "FILE", "write a report with plots as HTML"},
     {"residuals", 0, OUTPUT(O, residuals), "FILE",
      "write residuals by module, sensor and chip, and equations to align by (JSON)"},

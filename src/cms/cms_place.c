@@ -50,7 +50,8 @@ static bool are_errors(const float *error)
     return true;
 }
 
-/* Rows of length 1 that are at right angles, to 1/1000. A frame may be mirrored: the third row is not used. */
+/* Rows of length 1 that are at right angles, to 1/1000. A frame may be mirrored: the third row is not used.
+ */
 static bool is_rotation(const float *r)
 {
     for (int i = 0; i < 3; i++) {

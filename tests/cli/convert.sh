@@ -76,7 +76,7 @@ sluice convert: --output run2.MEP: packets need --packing N, how many events eac
 END
 run convert run.mdf -o run2.txt
 want_err <<'END'
-sluice convert: the end of --output run2.txt is neither .mdf nor .mep, what is written; see sluice convert --help
+sluice convert: --output takes a name that ends with .mdf or .mep or has no ending, not 'run2.txt'; see sluice convert --help
 END
 run convert run.mdf -q -o run.1
 want 0

@@ -54,7 +54,7 @@ done
 # device stay what they are.
 cp a.mdf same.mdf
 ln -s same.mdf link.mdf
-for clash in "-o same.mdf same.mdf" "-o ./same.mdf same.mdf" "--report link.mdf same.mdf" "-o x.h5 --table ./x.h5 same.mdf"; do
+for clash in "-o same.mdf same.mdf" "-o ./same.mdf same.mdf" "--report link.mdf same.mdf" "-o x --table ./x same.mdf"; do
     # shellcheck disable=SC2086 # words on purpose
     run velo $clash
     want 2

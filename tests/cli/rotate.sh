@@ -149,8 +149,8 @@ refused() { # WORDS...: with what the error ends
     grep -q -- "$1; see sluice" err || fail "'$last' said: $(cat err)"
     want_no_file r.h5
 }
-run velo -o r.h5 --rotate-size 1M --table r.0012.h5 v.mdf
-refused "r.0012.h5 is a name of further files of --output r.h5"
+run velo -o r --rotate-size 1M --table r.0012 v.mdf
+refused "r.0012 is a name of further files of --output r"
 cp v.mdf r.0001.h5
 run velo -o r.h5 --rotate-size 1M r.0001.h5
 refused "r.0001.h5 is a name of further files of --output r.h5"

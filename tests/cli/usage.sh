@@ -59,6 +59,10 @@ wrong "sluice cms: --output c would overwrite the input c; see sluice cms --help
 wrong "sluice cms: --output a would overwrite the input a; see sluice cms --help" cms --cabling c -o a a
 wrong "sluice cms: --output and --table name the same file; see sluice cms --help" cms --cabling c -o x --table ./x a
 wrong "sluice cms: --table needs the name of a file, not '-'; see sluice cms --help" cms --cabling c --table - a
+for command in "cms --cabling c" velo; do
+    wrong "sluice ${command%% *}: --table takes a name that ends with .csv or has no ending, not 't.h5'; see sluice ${command%% *} --help" \
+        $command --table t.h5 a
+done
 wrong "sluice velo: --display needs --report; see sluice velo --help" velo --display 3 a.mdf
 for word in x -1 1.5 99999999999999999999; do
     wrong "sluice velo: --display takes a whole number, not '$word'; see sluice velo --help" \
