@@ -131,7 +131,12 @@ static PyObject *image_label(PyObject *module, PyObject *const *arguments, Py_ss
         PyErr_SetString(PyExc_TypeError, "label() needs an image");
         return NULL;
     }
-    if (wish.equal || wish.periodic != 0 || wish.filter != NULL || wish.largest > 0) {
+    const bool whole = wish.periodic != 0 || wish.filter != NULL || wish.largest > 0;
+    if (whole && !wish.equal && !core_is_volume(values[0])) {
+        PyErr_SetString(state->usage_error, "periodic, filter and largest are of volumes here");
+        return NULL;
+    }
+    if (wish.equal || whole) {
         return core_volume_label(state, &setup, &wish, values[0], values + SETUP, values[OUT], values[DTYPE]);
     }
     PyObject *result = core_label(state, &setup, NULL, values[0], values[OUT], values[DTYPE]);

@@ -366,6 +366,9 @@ def test_components_of_volumes_have_what_labels_have():
         sluice.image.SliceStream(features=("label",))
     with pytest.raises(sluice.UsageError, match="are of volumes here"):
         sluice.image.components(volume[0], largest=1)
+    for words in ({"largest": 1}, {"filter": "area>5"}, {"periodic": "x"}):
+        with pytest.raises(sluice.UsageError, match="are of volumes here"):
+            sluice.image.label(volume[0], **words)
     with pytest.raises(sluice.UsageError, match="of images"):
         sluice.image.components(volume).to_regionprops()
 
