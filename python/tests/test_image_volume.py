@@ -170,7 +170,7 @@ def test_streams_of_slices():
     for wrong, text in (("xw", "'w'"), (["x", "x"], "twice"), (["xy"], "'xy'")):
         with pytest.raises(sluice.UsageError, match=f"periodic has .*{text}"):
             sluice.image.label(np.ones((3, 3, 3), np.uint8), periodic=wrong)
-    with pytest.raises(TypeError, match="2 dimensions"):
+    with pytest.raises(sluice.UsageError, match="of volumes here"):
         sluice.image.label(np.ones((3, 3), np.uint8), periodic="x")
 
 
