@@ -40,7 +40,7 @@ typedef struct pixel_setup {
     uint8_t chips[SLC_IO_PIXELS_CHIPS / 8];
     slc_io_pixels_tables *tables; /* or NULL */
     duration window, disorder;
-    bool sorted, times_asked;
+    bool sorted, times_asked, has_mask;
     bool decided, has_times; /* by the first input: without times no features of them */
     /* Of the input at hand. */
     slc_io_pixels_counts counts;

@@ -53,7 +53,12 @@ static void tell_reading(const pixel_setup *s, const char *path, core_lines *lin
     note(lines, path, c->other_chips,
          "pixels are of chips that were not asked for, or have no place, and were left out");
     if (c->pixels == 0) {
-        core_tell(lines, "%s: there are no pixels in it", path);
+        note(lines, path, c->masked, "pixels were left out by the mask");
+        core_tell(lines, "%s: %s", path,
+                  c->other_chips + c->masked + c->untimed > 0 ? "no pixel is left to cluster"
+                                                              : "there are no pixels in it");
+    } else if (s->has_mask && c->masked == 0) {
+        core_tell(lines, "%s: no pixel of the mask was hit", path);
     }
 }
 

@@ -220,6 +220,7 @@ static bool take_tables(core_state *state, PyObject *const *values, pixel_setup 
     }
     if (good && (bytes[0] != NULL || bytes[1] != NULL || bytes[2] != NULL || files.column_phase)) {
         files.mask = text_of(bytes[0]);
+        s->has_mask = files.mask != NULL;
         files.calibration = text_of(bytes[1]);
         files.timewalk = text_of(bytes[2]);
         const slc_status status = slc_io_pixels_tables_open(&files, &s->tables, &error);

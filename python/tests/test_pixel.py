@@ -361,6 +361,12 @@ def test_energies_and_masks(tmp_path):
     a[2, 2] = 0
     for name, values in zip("abct", (a, b, c, t)):
         np.savetxt(tmp_path / f"calib{name}.txt", values)
+    for masked, clusters, told in (("1 1\n2 1\n2 2\n7 7\n", 0, ["4 pixels were left out by the mask", "no pixel is left to cluster"]), ("5 5\n", 2, ["no pixel of the mask was hit"])):
+        mask.write_text(masked)
+        with pytest.warns(sluice.DamageWarning) as seen, sluice.pixel.open_clusters(path, mask=mask) as reader:
+            assert sum(batch.clusters.n_rows for batch in reader) == clusters
+        assert [line.partition(": ")[2] for one in seen for line in str(one.message).splitlines()] == told
+    mask.write_text("7 7\n")
     four = [tmp_path / f"calib{name}.txt" for name in "abct"]
     listed.write_text("".join(f"{x} {y} {a[y, x]} 10 50 1\n" for y in range(8) for x in range(8)))
     np.save(tmp_path / "all.npy", np.array([a, b, c, t]))
