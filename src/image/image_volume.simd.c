@@ -552,5 +552,6 @@ const slc_volume_kernels SIMD_TABLE(slc_volume) = {.target = SIMD_TARGET_NAME,
                                                    .relabel = relabel,
                                                    .begin = begin,
                                                    .sum = sum,
+                                                   .put = put,
                                                    .write = write,
                                                    .finish = bits_fence};

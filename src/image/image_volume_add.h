@@ -16,20 +16,28 @@
 #include "image/image_volume_add_narrow.h"
 #endif
 
+static inline bool are_equal(const uint32_t *labels, size_t n)
+{
+    const u32v first = u32v_set(labels[0]);
+    for (size_t i = 0; i < n; i += SIMD_LANES) {
+        if (mask32_any(mask32_and(mask32_first(n - i), u32v_ne(u32v_load(labels + i), first)))) {
+            return false;
+        }
+    }
+    return true;
+}
+
 /* Lists the segments of a bundle: first columns, one more, and labels. */
 static inline size_t list_segments(const slc_volume_sum_layer *s, size_t at)
 {
     const slc_volume_layer *layer = s->layer;
     const size_t words = s->pitch, base = layer->ranks[at], end = layer->ranks[at + words];
     const uint32_t *labels = layer->labels + base;
-    size_t listed = 0, n = 0, same = 1;
+    size_t listed = 0, n = 0;
     if (base == end) {
         return 0;
     }
-    while (base + same < end && labels[same] == labels[0]) {
-        same++;
-    }
-    if (same == end - base) { /* as mostly in crowded volumes */
+    if (are_equal(labels, end - base)) { /* as mostly in crowded volumes */
         size_t k = 0;
         while (layer->starts[at + k] == 0) {
             k++;
@@ -87,9 +95,7 @@ static inline void sum_layer(slc_volume_sum_layer *s, bool four, slc_volume_sums
         find_places(s, n);
         add_bundle(&some, s, at, y, n, four, records);
     }
-    if (some.n > 0) {
-        add_pieces(&some, s->z, four, records);
-    }
+    end_pieces(&some, s->z, four, records);
 }
 
 static void sum(slc_volume_sum_layer *s, slc_volume_sums *records)

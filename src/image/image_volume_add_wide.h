@@ -11,7 +11,22 @@
 
 #include "simd/simd_bit_sums.h"
 
+#include <string.h>
+
 enum { PIECES = 8 };
+
+/* What goes to a record, as its words are: sums, then the least x and y, the largest, and the largest z. Two
+ * vectors for each of eight pieces, or, before they are transposed, for each kind of share. */
+enum { VOLUME, X, Y, Z, XX, XY, XZ, YY, YZ = 0, ZZ, LEAST, LARGEST, LARGEST_Z, FIRST_YZ };
+typedef bits_words shares[2][8];
+_Static_assert(sizeof(slc_volume_sums) == sizeof(bits_words[2]) && offsetof(slc_volume_sums, yy) == 8 * YY &&
+                   offsetof(slc_volume_sums, yz) == 64 &&
+                   offsetof(slc_volume_sums, x_min) == 64 + 8 * LEAST &&
+                   offsetof(slc_volume_sums, x_max) == 64 + 8 * LARGEST &&
+                   offsetof(slc_volume_sums, z_max) == 64 + 8 * LARGEST_Z &&
+                   offsetof(slc_volume_sums, first_x) == 68 + 8 * LARGEST_Z &&
+                   offsetof(slc_volume_sums, first_y) == 64 + 8 * FIRST_YZ,
+               "the order of shares");
 
 typedef struct pieces {
     size_t n;
@@ -19,18 +34,9 @@ typedef struct pieces {
     uint64_t base[PIECES], y[PIECES];         /* the column of bit 0, and the first row */
     uint64_t lowest[PIECES], highest[PIECES]; /* columns */
     uint32_t labels[PIECES];
+    uint32_t held; /* whose shares those are, 0: of none */
+    shares of_held;
 } pieces;
-
-/* What goes to a record, as its words are: sums, then the least x and y, the largest, and the largest z. Two
- * vectors for each of eight pieces, or, before they are transposed, for each kind of share. */
-enum { VOLUME, X, Y, Z, XX, XY, XZ, YY, YZ = 0, ZZ, LEAST, LARGEST, LARGEST_Z };
-typedef bits_words shares[2][8];
-_Static_assert(sizeof(slc_volume_sums) == sizeof(bits_words[2]) && offsetof(slc_volume_sums, yy) == 8 * YY &&
-                   offsetof(slc_volume_sums, yz) == 64 &&
-                   offsetof(slc_volume_sums, x_min) == 64 + 8 * LEAST &&
-                   offsetof(slc_volume_sums, x_max) == 64 + 8 * LARGEST &&
-                   offsetof(slc_volume_sums, z_max) == 64 + 8 * LARGEST_Z,
-               "the order of shares");
 
 /* `four`: of four rows, else of the first. */
 static inline void sum_pieces(const pieces *p, uint64_t z, bool four, shares out)
@@ -70,7 +76,7 @@ static inline void sum_pieces(const pieces *p, uint64_t z, bool four, shares out
     out[1][LEAST] = BITS_WORDS(p->lowest) | least_y << 32;
     out[1][LARGEST] = BITS_WORDS(p->highest) | largest_y << 32;
     out[1][LARGEST_Z] = z - (bits_words)(n_back != 0);
-    for (size_t i = LARGEST_Z + 1; i < 8; i++) {
+    for (size_t i = FIRST_YZ; i < 8; i++) {
         out[1][i] = none;
     }
 }
@@ -91,30 +97,67 @@ static inline void add_share(bits_words one, bits_words other, slc_volume_sums *
     BITS_WORDS_STORE(r + 8, join_halves(BITS_WORDS(r + 8), other));
 }
 
-/* Adds those that there are. */
+/* Adds what is held to its record. */
+static inline void let_go(pieces *p, slc_volume_sums *records)
+{
+    if (p->held != 0) {
+        bits_transpose(p->of_held[0]);
+        bits_transpose(p->of_held[1]);
+        for (size_t i = 1; i < PIECES; i++) {
+            p->of_held[0][0] += p->of_held[0][i];
+            p->of_held[1][0] = join_halves(p->of_held[1][0], p->of_held[1][i]);
+        }
+        add_share(p->of_held[0][0], p->of_held[1][0], &records[p->held]);
+    }
+    p->held = 0;
+}
+
+/* In crowded volumes pieces are of one component again and again: their shares are put together first. */
+static inline void hold(pieces *p, shares of, slc_volume_sums *records)
+{
+    if (p->held != p->labels[0]) {
+        let_go(p, records);
+        memcpy(p->of_held, of, sizeof p->of_held);
+        p->held = p->labels[0];
+        return;
+    }
+    for (size_t i = 0; i < 8; i++) {
+        p->of_held[0][i] += of[0][i];
+    }
+    p->of_held[1][YZ] += of[1][YZ];
+    p->of_held[1][ZZ] += of[1][ZZ];
+    p->of_held[1][LEAST] = bits_least_halves(p->of_held[1][LEAST], of[1][LEAST]);
+    p->of_held[1][LARGEST] = bits_largest_halves(p->of_held[1][LARGEST], of[1][LARGEST]);
+    p->of_held[1][LARGEST_Z] = bits_largest_halves(p->of_held[1][LARGEST_Z], of[1][LARGEST_Z]);
+}
+
+/* Adds the first n. */
 static inline void add_pieces(pieces *p, uint64_t z, bool four, slc_volume_sums *records)
 {
     const size_t n = p->n;
     shares of;
-    bool same = true;
-    for (size_t i = n; i < PIECES; i++) { /* of nothing */
-        p->rows[0][i] = p->rows[1][i] = p->rows[2][i] = p->rows[3][i] = 0;
-        p->base[i] = p->y[i] = p->lowest[i] = p->highest[i] = p->labels[i] = 0;
-    }
+    bool same = n == PIECES;
     for (size_t i = 1; i < PIECES; i++) {
         same = same && p->labels[i] == p->labels[0];
     }
+    p->n = 0;
     sum_pieces(p, z, four, of);
+    if (same) {
+        hold(p, of, records);
+        return;
+    }
     bits_transpose(of[0]);
     bits_transpose(of[1]);
-    for (size_t i = 1; i < PIECES && same; i++) {
-        of[0][0] += of[0][i];
-        of[1][0] = join_halves(of[1][0], of[1][i]);
-    }
-    for (size_t i = 0; i < (same ? 1 : n); i++) {
+    for (size_t i = 0; i < n; i++) {
         add_share(of[0][i], of[1][i], &records[p->labels[i]]);
     }
-    p->n = 0;
+}
+
+/* Adds what is left. */
+static inline void end_pieces(pieces *p, uint64_t z, bool four, slc_volume_sums *records)
+{
+    add_pieces(p, z, four, records);
+    let_go(p, records);
 }
 
 /* Adds a bundle's segments, but for the last pieces. */
@@ -147,6 +190,57 @@ static inline void add_bundle(pieces *p, const slc_volume_sum_layer *s, size_t a
             }
         }
     }
+}
+
+#define PUT(store, column, ...)                                                                              \
+    if (to->column != NULL) {                                                                                \
+        store(to->column + row, __VA_ARGS__);                                                                \
+    }
+#define STORE_WORDS(p, v) BITS_WORDS_STORE(p, v)
+
+/* Rows of eight records. */
+static inline void put_eight(const slc_volume_sums *sums, slc_volume_components *to, size_t row)
+{
+    bits_words a[8], b[8];
+    for (size_t i = 0; i < 8; i++) {
+        a[i] = BITS_WORDS(&sums[i].volume);
+        b[i] = BITS_WORDS(&sums[i].yz);
+    }
+    bits_transpose(a);
+    bits_transpose(b);
+    PUT(STORE_WORDS, volume, a[VOLUME])
+    PUT(bits_store_low, x_min, b[LEAST])
+    PUT(bits_store_high, y_min, b[LEAST])
+    PUT(bits_store_high, z_min, b[FIRST_YZ])
+    PUT(bits_store_low, x_max, b[LARGEST])
+    PUT(bits_store_high, y_max, b[LARGEST])
+    PUT(bits_store_low, z_max, b[LARGEST_Z])
+    PUT(bits_store_high, first_x, b[LARGEST_Z])
+    PUT(bits_store_low, first_y, b[FIRST_YZ])
+    PUT(bits_store_high, first_z, b[FIRST_YZ])
+    PUT(STORE_WORDS, sum_x, a[X])
+    PUT(STORE_WORDS, sum_y, a[Y])
+    PUT(STORE_WORDS, sum_z, a[Z])
+    PUT(STORE_WORDS, sum_xx, a[XX])
+    PUT(STORE_WORDS, sum_xy, a[XY])
+    PUT(STORE_WORDS, sum_xz, a[XZ])
+    PUT(STORE_WORDS, sum_yy, a[YY])
+    PUT(STORE_WORDS, sum_yz, b[YZ])
+    PUT(STORE_WORDS, sum_zz, b[ZZ])
+    PUT(bits_store_quotient, x, a[X], a[VOLUME])
+    PUT(bits_store_quotient, y, a[Y], a[VOLUME])
+    PUT(bits_store_quotient, z, a[Z], a[VOLUME])
+}
+#undef PUT
+#undef STORE_WORDS
+
+static size_t put(const slc_volume_sums *sums, size_t n, slc_volume_components *to, size_t row)
+{
+    size_t i = 0;
+    for (; i + 8 <= n; i += 8) {
+        put_eight(sums + i, to, row + i);
+    }
+    return i;
 }
 
 #endif

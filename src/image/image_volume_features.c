@@ -190,6 +190,17 @@ static void list_others(slc_volume_labeller *labeller, slc_volume_part *part)
     }
 }
 
+/* The records of the components that begin in a layer of two slices. */
+static void begin_layer(const slc_volume_labeller *labeller, const slc_volume_part *part, size_t i, size_t z)
+{
+    const size_t words = labeller->pitch, rows = 2 * labeller->bundles; /* of a slice */
+    for (uint32_t label = part->layer_before[i] + 1; label <= part->layer_before[i + 1]; label++) {
+        const uint64_t at = labeller->firsts[label], row = at / 64 / words, slice = row >= rows ? 1 : 0;
+        slc_volume_sums_begin(&labeller->records[label], (uint32_t)(at - row * 64 * words),
+                              (uint32_t)(row - slice * rows), (uint32_t)(z + slice));
+    }
+}
+
 static void add_layers(void *context, uint32_t p)
 {
     slc_volume_labeller *labeller = context;
@@ -208,11 +219,8 @@ static void add_layers(void *context, uint32_t p)
                                 .labels = part->strip.high};
     for (size_t i = 0; i < part->n_layers; i++) {
         job.z = across * (part->first_layer + i);
-        for (uint32_t k = part->layer_before[i]; k < part->layer_before[i + 1] && labeller->firsts != NULL;
-             k++) {
-            const slc_volume_first *first = &labeller->firsts[k];
-            slc_volume_sums_begin(&labeller->records[k + 1], first->x, first->y,
-                                  (uint32_t)job.z + first->slice);
+        if (labeller->firsts != NULL) {
+            begin_layer(labeller, part, i, job.z);
         }
         slc_volume_layer_of(labeller, part, part->first_layer + i, &part->ring[0]);
         labeller->kernels.sum(&job, labeller->records);
@@ -279,12 +287,12 @@ slc_status slc_volume_records_reserve(slc_volume_labeller *labeller, slc_error *
     }
     if (n_records > UINT32_MAX ||
         slc_image_memory_reserve(&labeller->sums, n_records * sizeof(slc_volume_sums) +
-                                                      n * sizeof(slc_volume_first) +
+                                                      n * sizeof *labeller->firsts +
                                                       n_places * sizeof(uint32_t)) != SLC_OK) {
         return no_memory(labeller, error);
     }
     labeller->records = labeller->sums.at;
-    slc_volume_first *firsts = (slc_volume_first *)(labeller->records + n_records);
+    uint64_t *firsts = (uint64_t *)(labeller->records + n_records);
     labeller->firsts = labeller->across == 2 ? firsts : NULL;
     uint32_t *places = (uint32_t *)(firsts + n);
     size_t other = n;
@@ -321,8 +329,11 @@ static void put_part(void *context, uint32_t p)
 {
     const putting *job = context;
     const slc_volume_part *part = &job->labeller->parts[p];
-    const uint32_t first = part->layer_before[0], n = part->layer_before[part->n_layers] - first;
-    slc_volume_sums_put(job->labeller->records + 1 + first, n, job->to, job->to->head.size + first);
+    const size_t first = part->layer_before[0], n = part->layer_before[part->n_layers] - first,
+                 row = job->to->head.size + first;
+    const slc_volume_sums *sums = job->labeller->records + 1 + first;
+    const size_t done = job->labeller->kernels.put(sums, n, job->to, row);
+    slc_volume_sums_put(sums + done, n - done, job->to, row + done);
 }
 
 void slc_volume_features(slc_volume_labeller *labeller, uint32_t features, slc_volume_components *to)

@@ -122,6 +122,8 @@ typedef struct slc_volume_kernels {
      * been begun; of single rows, which come in order, they are begun here. That of label 0 may be written.
      */
     void (*sum)(slc_volume_sum_layer *layer, slc_volume_sums *records);
+    /* As slc_volume_sums_put(), of the first so many; returns how many. */
+    size_t (*put)(const slc_volume_sums *sums, size_t n, slc_volume_components *to, size_t row);
     /* Writes rows of labels, `width` wide, of a bundle of 1 or 4 rows, or of 1 row and its starts (n_rows 2):
      * the label of its run where a row has a voxel, else 0; a row of 4 whose output is NULL is left out, but
      * not all are. `labels` are those of the bundle's runs; returns how many there are. `far`: past the

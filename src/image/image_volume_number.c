@@ -50,21 +50,6 @@ static size_t list_roots(const uint32_t *parent, uint32_t first, uint32_t end, u
     return n;
 }
 
-/* The first voxels of the components that begin in a layer, from their marks. */
-static void keep_firsts(const slc_volume_labeller *labeller, const slc_volume_part *part, size_t i)
-{
-    const size_t words = labeller->pitch, rows = labeller->across * labeller->bundles; /* of a slice */
-    slc_volume_first *first = labeller->firsts + part->layer_before[i];
-    for (size_t row = 0; row < 2 * rows; row++) {
-        const uint32_t slice = row >= rows ? 1 : 0, y = (uint32_t)(row - slice * rows);
-        for (size_t k = 0; k < words; k++) {
-            for (uint64_t marks = part->marks[row * words + k]; marks != 0; marks &= marks - 1) {
-                *first++ = (slc_volume_first){(uint32_t)(64 * k + bits_lowest(marks)), y, slice};
-            }
-        }
-    }
-}
-
 /* The first voxels of components are marked in rows of bits, of all of the layer's rows in raster order; a
  * component's number is how many marks there are up to its own. */
 static void number_layer(slc_volume_labeller *labeller, slc_volume_part *part, size_t i)
@@ -92,11 +77,11 @@ static void number_layer(slc_volume_labeller *labeller, slc_volume_part *part, s
     }
     for (size_t k = 0; k < n; k++) {
         const uint64_t at = firsts[part->roots[k] - first], upto = ~(uint64_t)0 >> (63 - at % 64);
-        labeller->numbers[part->roots[k]] = part->marks_before[at / 64] +
-                                            (uint32_t)bits_count(marks[at / 64] & upto);
-    }
-    if (labeller->firsts != NULL) {
-        keep_firsts(labeller, part, i);
+        const uint32_t number = part->marks_before[at / 64] + (uint32_t)bits_count(marks[at / 64] & upto);
+        labeller->numbers[part->roots[k]] = number;
+        if (labeller->firsts != NULL) {
+            labeller->firsts[number] = at;
+        }
     }
 }
 

@@ -36,11 +36,6 @@ typedef struct slc_volume_part {
     uint32_t *places, other, others;
 } slc_volume_part;
 
-/* A component's first voxel, in a slice of its first layer. */
-typedef struct slc_volume_first {
-    uint32_t x, y, slice;
-} slc_volume_first;
-
 struct slc_volume_labeller {
     slc_volume_config config;
     slc_volume_keep keep;
@@ -65,9 +60,10 @@ struct slc_volume_labeller {
     uint64_t *bits;
     uint32_t *parent, *numbers;
     /* Where features are wanted, else NULL: of each label what is summed up, then what later parts have of
-     * them; and, of layers of two slices, the first voxel of each component. */
+     * them; and, of layers of two slices, the first voxel of each component, which is the number of its
+     * mark (slc_volume_marks). */
     slc_volume_sums *records;
-    slc_volume_first *firsts;
+    uint64_t *firsts;
     uint32_t n_labels, n_filtered;
     bool labelled; /* the runs of that volume have their numbers */
 };

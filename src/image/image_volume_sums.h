@@ -18,7 +18,14 @@ typedef struct slc_volume_sums {
 /* Of nothing yet, with a first voxel. */
 static inline void slc_volume_sums_begin(slc_volume_sums *sums, uint32_t x, uint32_t y, uint32_t z)
 {
-    *sums = (slc_volume_sums){.x_min = x, .y_min = y, .first_x = x, .first_y = y, .first_z = z};
+    /* Value by value: compilers fill so large a struct with a string instruction, which takes longer to
+     * begin. */
+    sums->volume = sums->x = sums->y = sums->z = 0;
+    sums->xx = sums->xy = sums->xz = sums->yy = sums->yz = sums->zz = 0;
+    sums->x_min = sums->first_x = x;
+    sums->y_min = sums->first_y = y;
+    sums->first_z = z;
+    sums->x_max = sums->y_max = sums->z_max = 0;
 }
 
 /* The voxels from first to before `behind` of a row; rows come in raster order. */

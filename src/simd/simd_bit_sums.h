@@ -94,6 +94,23 @@ static inline void bits_transpose(bits_words rows[8])
     }
 }
 
+/* The low halves of words, and the high ones. */
+static inline void bits_store_low(uint32_t *p, bits_words v)
+{
+    _mm256_storeu_si256((__m256i *)(void *)p, _mm512_cvtepi64_epi32((__m512i)v));
+}
+
+static inline void bits_store_high(uint32_t *p, bits_words v)
+{
+    bits_store_low(p, v >> 32);
+}
+
+/* a / b, of numbers. */
+static inline void bits_store_quotient(double *p, bits_words a, bits_words b)
+{
+    _mm512_storeu_pd(p, _mm512_div_pd(_mm512_cvtepu64_pd((__m512i)a), _mm512_cvtepu64_pd((__m512i)b)));
+}
+
 /* Of two numbers in each word, the high half and the low one: the smaller of a's and b's, and the larger. */
 static inline bits_words bits_least_halves(bits_words a, bits_words b)
 {
