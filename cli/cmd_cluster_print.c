@@ -100,6 +100,16 @@ static void note_text(const slc_cluster_job *job, int i)
                     "--size says others",
                     job->inputs[i], counts->assumed_lines);
     }
+    note(job, i, counts->absent_columns,
+         "columns of the first line are not in the rows: taken as missing are the row's number, if it is "
+         "named, "
+         "and the last ones");
+    if (counts->assumed_width > 0) {
+        slc_cli_say("cluster",
+                    "%s: nothing tells how wide the sensor is: %" PRIu64
+                    " columns are taken, as there are indices of more than a chip; --size says others",
+                    job->inputs[i], counts->assumed_width);
+    }
 }
 
 void slc_cluster_print_notes(const slc_cluster_job *job)

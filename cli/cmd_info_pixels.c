@@ -88,6 +88,38 @@ static const slc_cli_field tpx3[] = {OF(chunks),
 
 static const slc_cli_field tpx4[] = {OF(chunks), OF(heartbeats), OF(other), OF(skipped)};
 
+static void tell(const char *path, const slc_io_pixels_counts *counts)
+{
+    if (counts->unread > 0) {
+        slc_cli_say("info", "%s: columns that are not read: %s", path, counts->unread_names);
+    }
+    if (counts->unended > 0) {
+        slc_cli_say("info", "%s: the last line has no end: its last number may lack digits", path);
+    }
+    if (counts->assumed_lines > 0) {
+        slc_cli_say("info", "%s: nothing ends a frame: each is taken to have %llu lines, as many as columns",
+                    path, (unsigned long long)counts->assumed_lines);
+    }
+    if (counts->absent_columns > 0) {
+        slc_cli_say("info",
+                    "%s: %llu columns of the first line are not in the rows: taken as missing are the row's "
+                    "number, if it is named, and the last ones",
+                    path, (unsigned long long)counts->absent_columns);
+    }
+    if (counts->assumed_width > 0) {
+        slc_cli_say(
+            "info",
+            "%s: nothing tells how wide the sensor is: %llu columns are taken, as there are indices of "
+            "more than a chip",
+            path, (unsigned long long)counts->assumed_width);
+    }
+    if (counts->damaged > 0) {
+        slc_cli_say("info", "%s: byte %llu: %s; %llu damaged", path,
+                    (unsigned long long)counts->damaged_offset, counts->damaged_reason,
+                    (unsigned long long)counts->damaged);
+    }
+}
+
 bool slc_info_pixels(const char *path, const slc_io_format_row *format, slc_cli_tree *to)
 {
     slc_io_pixels *file = NULL;
@@ -115,21 +147,7 @@ bool slc_info_pixels(const char *path, const slc_io_format_row *format, slc_cli_
     if (about.tick_seconds > 0) {
         slc_cli_put(to, "tick_seconds", about.tick_seconds);
     }
-    if (counts.unread > 0) {
-        slc_cli_say("info", "%s: columns that are not read: %s", path, counts.unread_names);
-    }
-    if (counts.unended > 0) {
-        slc_cli_say("info", "%s: the last line has no end: its last number may lack digits", path);
-    }
-    if (counts.assumed_lines > 0) {
-        slc_cli_say("info", "%s: nothing ends a frame: each is taken to have %llu lines, as many as columns",
-                    path, (unsigned long long)counts.assumed_lines);
-    }
-    if (counts.damaged > 0) {
-        slc_cli_say("info", "%s: byte %llu: %s; %llu damaged", path,
-                    (unsigned long long)counts.damaged_offset, counts.damaged_reason,
-                    (unsigned long long)counts.damaged);
-    }
+    tell(path, &counts);
     if (status != SLC_END) {
         slc_cli_say("info", "%s", status == SLC_ERR_MEMORY ? "no memory for the pixels" : error.text);
     }

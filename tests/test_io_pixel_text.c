@@ -410,9 +410,12 @@ static void test_a_frame_that_does_not_fit(void **state)
 
 #define T3PA "Index\tMatrix Index\tToA\tToT\tFToA\tOverflow\n"
 
-static void assert_t3pa(const char *text, unsigned width, unsigned x, unsigned y, unsigned tot, int64_t time)
+static void assert_t3pa(const char *text, unsigned absent, unsigned width, unsigned x, unsigned y,
+                        unsigned tot, int64_t time)
 {
     pixel_file read = read_text(text, 3);
+    assert_int_equal(read.counts.absent_columns, absent);
+    assert_int_equal(read.counts.assumed_width, width == 512 ? 512 : 0);
     assert_string_equal(read.error.text, "");
     assert_string_equal(read.info.format, "t3pa");
     assert_int_equal(read.info.with, SLC_PIXEL_CHARGE | SLC_PIXEL_TIME);
@@ -430,20 +433,20 @@ static void assert_t3pa(const char *text, unsigned width, unsigned x, unsigned y
 static void test_t3pa(void **state)
 {
     (void)state;
-    assert_t3pa(T3PA "0\t259\t1000\t17\t5\t0\n", 256, 3, 1, 17, 16000 - 5);
-    assert_t3pa(T3PA "0\t259\t1000\t17\t5\t0\r\n1\t65535\t1000000000000\t18\t15\t1\r\n", 256, 255, 255, 18,
+    assert_t3pa(T3PA "0\t259\t1000\t17\t5\t0\n", 0, 256, 3, 1, 17, 16000 - 5);
+    assert_t3pa(T3PA "0\t259\t1000\t17\t5\t0\r\n1\t65535\t1000000000000\t18\t15\t1\r\n", 0, 256, 255, 255, 18,
                 (int64_t)16000000000000 - 15);
     /* The last field is empty, and may have a separator behind it. */
-    assert_t3pa(T3PA "0\t259\t1000\t17\t5\t\n", 256, 3, 1, 17, 16000 - 5);
-    assert_t3pa(T3PA "0\t259\t1000\t17\t5\t0\t\n", 256, 3, 1, 17, 16000 - 5);
-    assert_t3pa(T3PA "259\t1000\t17\t\n", 256, 3, 1, 17, 16000);
+    assert_t3pa(T3PA "0\t259\t1000\t17\t5\t\n", 0, 256, 3, 1, 17, 16000 - 5);
+    assert_t3pa(T3PA "0\t259\t1000\t17\t5\t0\t\n", 0, 256, 3, 1, 17, 16000 - 5);
+    assert_t3pa(T3PA "259\t1000\t17\t\n", 3, 256, 3, 1, 17, 16000);
     /* Without the number of the row, and without the last columns as well. */
-    assert_t3pa(T3PA "259\t1000\t17\t5\t0\n", 256, 3, 1, 17, 16000 - 5);
-    assert_t3pa(T3PA "259\t1000\t17\n", 256, 3, 1, 17, 16000);
+    assert_t3pa(T3PA "259\t1000\t17\t5\t0\n", 1, 256, 3, 1, 17, 16000 - 5);
+    assert_t3pa(T3PA "259\t1000\t17\n", 3, 256, 3, 1, 17, 16000);
     /* Other columns, another order. */
-    assert_t3pa("ToT\tNote\tToA\tMatrix Index\n17\tgood\t1000\t259\n", 256, 3, 1, 17, 16000);
+    assert_t3pa("ToT\tNote\tToA\tMatrix Index\n17\tgood\t1000\t259\n", 0, 256, 3, 1, 17, 16000);
     /* Four chips: the index counts over all of them. */
-    assert_t3pa(T3PA "12312\t5\t6\n231448\t29251502\t14\n", 512, 24, 452, 14, (int64_t)29251502 * 16);
+    assert_t3pa(T3PA "12312\t5\t6\n231448\t29251502\t14\n", 3, 512, 24, 452, 14, (int64_t)29251502 * 16);
 }
 
 static void test_t3pa_damage(void **state)
@@ -489,6 +492,7 @@ static void test_width(void **state)
         put_rows(text, cases[i].rows, cases[i].beyond);
         pixel_file read = read_text(text, 9);
         assert_int_equal(read.info.width, cases[i].width);
+        assert_int_equal(read.counts.assumed_width, cases[i].width == 512 ? 512 : 0);
         assert_int_equal(read.counts.damaged, cases[i].width == 512 ? 0 : cases[i].beyond);
         assert_row(&read, read.pixels.head.size - 1, 259 % cases[i].width, 259 / cases[i].width);
         free_pixels(&read);

@@ -147,6 +147,10 @@ typedef struct slc_io_pixels_counts {
     uint64_t connections, datagrams;
     uint64_t broken_bytes; /* parts of words at the end of a connection or datagram; left out */
     uint64_t dropped;      /* datagrams that the system had no room for, of any size */
+    /* t3pa: columns that the first line names and rows lack (the row's number and the last are taken as
+     * missing); columns of the sensor, where the caller does not say it and it seems to be more than a chip.
+     */
+    uint64_t absent_columns, assumed_width;
 } slc_io_pixels_counts;
 SLC_API slc_io_pixels_counts slc_io_pixels_count(const slc_io_pixels *pixels);
 

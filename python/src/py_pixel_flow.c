@@ -43,6 +43,15 @@ static void tell_reading(const pixel_setup *s, const char *path, core_lines *lin
                   "shape says others",
                   path, c->assumed_lines);
     }
+    note(lines, path, c->absent_columns,
+         "columns of the first line are not in the rows: taken as missing are the row's number, if it is "
+         "named, and the last ones");
+    if (c->assumed_width > 0) {
+        core_tell(lines,
+                  "%s: nothing tells how wide the sensor is: %" PRIu64
+                  " columns are taken, as there are indices of more than a chip; shape says others",
+                  path, c->assumed_width);
+    }
     note(lines, path, c->skipped, "bytes were passed over where a chunk should begin");
     note(lines, path, c->untimed,
          "pixels have no time of arrival, as the chip counted events (packets 0xa), and were left out");

@@ -349,6 +349,16 @@ want_silent
 equal "table" "$(sed '/^checksum /d; s/ *[0-9.]*$//; 1s/ *time \[ms\]$//' out | tr -s ' ')" "input format frames pixels clusters pix/cluster
 a.t3pa t3pa 1 4 3 1.333"
 
+printf 'Index\tMatrix Index\tToA\tToT\tFToA\tOverflow\n12312\t5\t6\n231448\t2925\t14\n' >few.t3pa
+for command in cluster info; do
+    run $command few.t3pa
+    want 0
+    sed 's/; --size says others$//' err >told
+    same told <<E
+sluice $command: few.t3pa: 3 columns of the first line are not in the rows: taken as missing are the row's number, if it is named, and the last ones
+sluice $command: few.t3pa: nothing tells how wide the sensor is: 512 columns are taken, as there are indices of more than a chip
+E
+done
 cluster a.t3pa --size 200x400 --features box -o c.csv
 equal "places where rows have 200 pixels" "$(sed -n 2p c.csv)" "1,0,57,1,58,1"
 run cluster a.t3pa --tick 1ns

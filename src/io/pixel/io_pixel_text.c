@@ -238,11 +238,15 @@ static slc_status look_ahead(slc_io_pixels *file, slc_error *error)
         return status;
     }
     visible = visible < most ? visible : most; /* the same, wherever the bytes come from */
+    const size_t named = layout->n_fields;
     slc_io_pixel_fit_layout(layout, usual_fields(layout, bytes, visible));
+    file->counts.absent_columns = named - layout->n_fields;
     layout->width = file->options.width;
     layout->height = file->options.height;
     if (layout->width == 0) {
-        layout->width = layout->height = is_quad(layout, bytes, visible) ? QUAD_WIDTH : CHIP_WIDTH;
+        const bool quad = is_quad(layout, bytes, visible);
+        layout->width = layout->height = quad ? QUAD_WIDTH : CHIP_WIDTH;
+        file->counts.assumed_width = quad ? QUAD_WIDTH : 0;
     }
     file->info.width = layout->width;
     file->info.height = layout->height;
