@@ -60,9 +60,29 @@ def test_ndimage_of_other_shapes_is_scipys():
     assert own_ndimage.label([1, 0, 0, 1], output=out) == 2 and list(out) == [1, 0, 0, 2]
 
 
+def test_ndimage_of_volumes_is_scipys():
+    rng = np.random.default_rng(7)
+    for i in range(60):
+        shape = rng.integers(0 if i % 10 == 0 else 1, (9, 40)[i % 20 == 19], 3)
+        volume = rng.random(shape) < rng.choice((0.05, 0.2, 0.5))
+        given = (volume, volume.astype(">i2") * -3, np.asfortranarray(volume), volume[::-1, :, ::-1], np.broadcast_to(volume[:1], shape))[i % 5] if 0 not in shape else volume
+        for structure in (None, *(ndimage.generate_binary_structure(3, rank) for rank in (1, 2, 3))):
+            expected, n = ndimage.label(np.ascontiguousarray(given) != 0, structure)
+            labels, m = own_ndimage.label(given, structure)
+            assert m == n and labels.dtype == expected.dtype and labels.tobytes() == expected.tobytes()
+            for dtype in (np.int32, np.uint32, np.int64):
+                out = np.full(shape, 7, dtype)
+                assert own_ndimage.label(given, structure, out) == n and (out == expected).all()
+    odd = np.ones((3, 3, 3))
+    odd[0, 0, 0] = odd[2, 2, 2] = 0
+    with pytest.raises(sluice.UnsupportedError, match="structure"):
+        own_ndimage.label(volume, odd)
+
+
 def test_ndimage_refuses():
-    with pytest.raises(sluice.UnsupportedError, match="volumes are not yet"):
-        own_ndimage.label(np.zeros((3, 3, 3)))
+    with pytest.raises(sluice.UnsupportedError, match="4 dimensions: up to 3"):
+        own_ndimage.label(np.zeros((3, 3, 3, 3)))
+    assert own_ndimage.label(np.broadcast_to(np.array([1, 0, 1], np.uint8), (4, 3)))[1] == 2
     with pytest.raises(sluice.UnsupportedError, match="structure"):
         own_ndimage.label(np.zeros((3, 3)), np.eye(3))
     with pytest.raises(ValueError, match="3 along each axis"):

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: Apache-2.0
-"""scipy.ndimage.label of images: the same labels, byte for byte."""
+"""scipy.ndimage.label of images and volumes: the same labels, byte for byte."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from .._core import UnsupportedError, UsageError
 
 __all__ = ["label"]
 
-_CROSS = np.array([[0, 1, 0], [1, 1, 1], [0, 1, 0]], bool)
-_SQUARE = np.ones((3, 3), bool)
+_NEIGHBOURS = {1: {1: 4}, 2: {1: 4, 2: 8}, 3: {1: 6, 2: 18, 3: 26}}  # by dimensions, then by how many coordinates may differ
 
 
 def _connectivity(structure: Any, ndim: int) -> int:
+    most = max(ndim, 1)
     if structure is None:
-        return 4
+        return _NEIGHBOURS[most][1]
     given = np.array(structure, dtype=bool)
     if given.ndim != ndim:
         raise RuntimeError("structure and input must have equal rank")
@@ -27,36 +27,37 @@ def _connectivity(structure: Any, ndim: int) -> int:
     if (given != given[(slice(None, None, -1),) * ndim]).any():
         raise UsageError("structure is to be symmetric about its middle")
     given[(1,) * ndim] = True  # a pixel is always joined with itself
-    if given.all():
-        return 8 if ndim == 2 else 4
-    if ndim == 2 and (given == _CROSS).all():
-        return 4
-    raise UnsupportedError("structure is to be the cross (4 neighbours) or all ones (8 neighbours)")
+    differ = np.abs(np.indices(given.shape) - 1).sum(axis=0)
+    for n, connectivity in _NEIGHBOURS[most].items():
+        if (given == (differ <= n)).all():
+            return connectivity
+    raise UnsupportedError("structure is to be the cross (4 neighbours, of volumes 6), all ones (8, 26), or of volumes all but the corners (18)")
 
 
 def plain(array: Any) -> np.ndarray[Any, Any]:
-    """Whether each pixel is not zero, as a 2-D array that can be labelled; not copied if it is one already."""
+    """Whether each pixel is not zero, as an array of 2 or 3 dimensions that can be labelled; not copied if it is one already."""
     given = np.asarray(array)
-    if given.ndim > 2:
-        raise UnsupportedError(f"input has {given.ndim} dimensions: images of 2 are labelled, volumes are not yet")
+    if given.ndim > 3:
+        raise UnsupportedError(f"input has {given.ndim} dimensions: up to 3 are labelled")
     if given.dtype.kind == "c":
         raise TypeError("Complex type not supported")
     if given.dtype.kind not in "biuf":
         raise TypeError(f"input is of {given.dtype}; it is to be of bool, integers or floats")
     given = np.atleast_2d(given)
     if given.dtype in (np.bool_, np.uint8, np.uint16, np.uint32) and given.dtype.isnative:
-        if given.shape[1] <= 1 or given.strides[1] == given.itemsize:
+        if (given.shape[-1] <= 1 or given.strides[-1] == given.itemsize) and 0 not in given.strides[:-1]:
             return given if given.flags.aligned else given.copy()
         return np.ascontiguousarray(given)
     return np.ascontiguousarray(given != 0)
 
 
 def label(input: Any, structure: Any = None, output: Any = None) -> Any:
-    """As scipy.ndimage.label of an array of up to 2 dimensions: ``(labels, n)``, labels int32, numbered in raster order.
+    """As scipy.ndimage.label of an array of up to 3 dimensions: ``(labels, n)``, labels int32, numbered in raster order.
 
-    ``structure`` is None (neighbours by an edge), the cross, or all ones. ``output`` may be a data type, or an array of the input's
-    shape, which is filled; then n alone is returned. Volumes and other structures are an UnsupportedError; labels that the type of
-    ``output`` cannot hold a RuntimeError, as there.
+    ``structure`` is None (neighbours by an edge, of volumes by a face), the cross, all ones, or of volumes all ones but the corners
+    (``generate_binary_structure``). ``output`` may be a data type, or an array of the input's shape, which is filled; then n alone is
+    returned. More dimensions and other structures are an UnsupportedError; labels that the type of ``output`` cannot hold a
+    RuntimeError, as there.
     """
     given = np.asarray(input)
     array = plain(given)
@@ -68,7 +69,7 @@ def label(input: Any, structure: Any = None, output: Any = None) -> Any:
         return labels.reshape(given.shape).astype(dtype, copy=False), n
     if output.shape != given.shape:
         raise UsageError(f"output has the shape {output.shape}, the input {given.shape}")
-    ready = output.dtype in (np.int32, np.uint32) and output.dtype.isnative and output.flags.carray and output.ndim == 2
+    ready = output.dtype in (np.int32, np.uint32) and output.dtype.isnative and output.flags.carray and output.ndim in (2, 3)
     if ready and not np.may_share_memory(output, array):
         return image.label(array, connectivity=connectivity, out=output)[1]
     labels, n = image.label(array, connectivity=connectivity)
