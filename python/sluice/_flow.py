@@ -24,8 +24,10 @@ def listed(paths: Paths) -> list[Path]:
         return [paths]
     if isinstance(paths, Iterable) and not hasattr(paths, "read"):
         names: list[Any] = list(paths)
-        if all(isinstance(one, (str, bytes, os.PathLike)) for one in names):
+        if names and all(isinstance(one, (str, bytes, os.PathLike)) for one in names):
             return names
+        if not names:
+            raise UsageError("paths is to be one at least")
     raise TypeError(f"paths are to be the name of a file, or an iterable of names, not {type(paths)!r}")
 
 

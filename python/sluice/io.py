@@ -59,10 +59,7 @@ def formats() -> list[Format]:
 
 
 def _names(paths: Path | Iterable[Path]) -> list[bytes]:
-    names = listed(paths)
-    if not names:
-        raise UsageError("paths is to be one at least")
-    return [os.fsencode(one) for one in names]
+    return [os.fsencode(one) for one in listed(paths)]
 
 
 def convert(

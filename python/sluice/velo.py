@@ -21,7 +21,7 @@ from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Literal, Union
 
 from ._core import Reader, UsageError, velo_open, velo_reconstruct, velo_settings
-from ._flow import OnFault, Path, Paths, Progress, common, unmasked
+from ._flow import Common, OnFault, Path, Paths, Progress, common, unmasked
 from .velo_config import Config, Fit, Gec, Track, Vertex
 from .velo_monitor import Monitor, Residuals
 from .velo_performance import Category, Efficiency, Histogram, Impact, Momentum, Performance, Vertices
@@ -267,7 +267,7 @@ def reconstruct(
     sorted by module, and its indices of hits count in that order.
     """
     columns = _columns(hits, offsets)
-    all_chains = common([], max(1, columns[-1]), 1, "warn", None)
+    all_chains: Common = ([], max(1, columns[-1]), 1, "warn", None, None)
     with _File(config) as file, _File(select) as selection:
         asked = (False, False, impacts, False, False, False, None)
         reader = velo_reconstruct(columns, all_chains, file, preset, None, _where(beam), None, selection, *asked)

@@ -68,8 +68,7 @@ static void kinds_of(const slc_faults *faults, char *text, size_t size)
     (void)PyOS_snprintf(text + used, size - used, "%s", used > 0 ? ")" : "");
 }
 
-/* Lines as warnings. False with an error set, which a filter makes of them. */
-static bool warn(core_state *state, const core_lines *lines)
+bool core_warn(core_state *state, const core_lines *lines)
 {
     bool good = true;
     for (Py_ssize_t i = 0; i < PyList_Size(lines->list) && good; i++) {
@@ -120,7 +119,7 @@ static bool end_input(core_state *state, running *r, slc_flow_item *item)
         }
         good = r->on_fault == ON_FAULT_IGNORE || (item->status < 0 && r->on_fault == ON_FAULT_RAISE) ||
                tell_damage(state, r, item, &lines);
-        good = good && (r->on_fault == ON_FAULT_IGNORE || warn(state, &lines));
+        good = good && (r->on_fault == ON_FAULT_IGNORE || core_warn(state, &lines));
     }
     if (good && item->status < 0) {
         (void)core_raise(state, item->status, &item->error);
@@ -139,7 +138,7 @@ static bool end_all(core_state *state, running *r)
     bool good = true;
     if (lines.list != NULL) {
         r->chain->end_all(r, &lines);
-        good = r->on_fault == ON_FAULT_IGNORE || warn(state, &lines);
+        good = r->on_fault == ON_FAULT_IGNORE || core_warn(state, &lines);
     }
     Py_XDECREF(lines.list);
     return good && PyErr_Occurred() == NULL;

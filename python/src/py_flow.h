@@ -40,6 +40,8 @@ typedef struct core_lines {
 __attribute__((format(printf, 2, 3)))
 #endif
 void core_tell(core_lines *lines, const char *format, ...);
+/* Lines as warnings. False with an error set, which a filter makes of them. */
+bool core_warn(core_state *state, const core_lines *lines);
 
 /* Functions are called with the interpreter's lock, but for `opened`; each but `faults` may be NULL. */
 typedef struct core_chain {

@@ -89,6 +89,9 @@ void pixel_know_columns(pixel_user *user, uint32_t features, uint32_t with);
 
 /* Of core_chain, for both flows. */
 void pixel_faults(const slc_flow_item *item, slc_faults *into);
+/* What of a file was not read, and what was assumed. */
+void pixel_tell_reading(const slc_io_pixels_counts *counts, bool has_mask, const char *path,
+                        core_lines *lines);
 void pixel_end(running *r, const slc_flow_item *end, core_lines *lines);
 bool pixel_totals(const running *r, PyObject *dict);
 slc_status pixel_judge(const running *r, const pixel_setup *s, const slc_flow_item *item, slc_error *error);

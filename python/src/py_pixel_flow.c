@@ -24,9 +24,8 @@ static void note(core_lines *lines, const char *path, uint64_t n, const char *wh
     }
 }
 
-static void tell_reading(const pixel_setup *s, const char *path, core_lines *lines)
+void pixel_tell_reading(const slc_io_pixels_counts *c, bool has_mask, const char *path, core_lines *lines)
 {
-    const slc_io_pixels_counts *c = &s->counts;
     if (c->unread > 0) {
         core_tell(lines, "%s: columns that are not read: %s", path, c->unread_names);
     }
@@ -66,7 +65,7 @@ static void tell_reading(const pixel_setup *s, const char *path, core_lines *lin
         core_tell(lines, "%s: %s", path,
                   c->other_chips + c->masked + c->untimed > 0 ? "no pixel is left to cluster"
                                                               : "there are no pixels in it");
-    } else if (s->has_mask && c->masked == 0) {
+    } else if (has_mask && c->masked == 0) {
         core_tell(lines, "%s: no pixel of the mask was hit", path);
     }
 }
@@ -138,7 +137,7 @@ void pixel_end(running *r, const slc_flow_item *end, core_lines *lines)
 {
     pixel_setup *s = r->setup;
     if (end->status >= 0) {
-        tell_reading(s, end->path, lines);
+        pixel_tell_reading(&s->counts, s->has_mask, end->path, lines);
         tell_clusters(s, end->path, lines);
     }
     add_up(s);

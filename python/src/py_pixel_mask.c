@@ -14,6 +14,8 @@ typedef struct list {
     slc_column columns[SLC_PIXEL_COLUMNS];
     uint32_t with;
     size_t room;
+    bool has_mask;
+    uint64_t read; /* pixels of all files */
 } list;
 
 static slc_status reserve(list *l, uint32_t with, slc_error *error)
@@ -44,6 +46,20 @@ static slc_status read_piece(slc_io_pixels *file, list *l, slc_error *error)
     return status;
 }
 
+/* What a file was, as warnings. False with an exception, which a filter makes of one. */
+static bool tell(core_state *state, const char *path, const slc_io_pixels_counts *counts, list *l)
+{
+    core_lines lines = {PyList_New(0)};
+    if (lines.list == NULL) {
+        return false;
+    }
+    l->read += counts->pixels;
+    pixel_tell_reading(counts, l->has_mask, path, &lines);
+    const bool good = core_warn(state, &lines);
+    Py_DECREF(lines.list);
+    return good;
+}
+
 /* False with an exception, of an interrupt too. */
 static bool count_file(core_state *state, const char *path, const slc_io_pixels_options *options, list *l)
 {
@@ -58,11 +74,12 @@ static bool count_file(core_state *state, const char *path, const slc_io_pixels_
         status = read_piece(file, l, &error);
         Py_END_ALLOW_THREADS;
     }
+    const slc_io_pixels_counts counts = file != NULL ? slc_io_pixels_count(file) : (slc_io_pixels_counts){0};
     slc_io_pixels_close(file);
     if (status < 0) {
         (void)core_raise(state, status, &error);
     }
-    return status == SLC_END && !PyErr_Occurred();
+    return status == SLC_END && !PyErr_Occurred() && tell(state, path, &counts, l);
 }
 
 static PyObject *write_mask(core_state *state, slc_io_pixels_tables *tables, const char *output)
@@ -98,13 +115,17 @@ PyObject *pixel_write_mask(PyObject *module, PyObject *arguments)
     if (status != SLC_OK) {
         return core_raise(state, status, &error);
     }
-    list l = {.room = PIECE};
+    list l = {.room = PIECE, .has_mask = files.mask != NULL};
     bool good = true;
     for (Py_ssize_t i = 0; i < PyTuple_Size(paths) && good; i++) {
         const char *path = PyBytes_AsString(PyTuple_GetItem(paths, i));
         good = path != NULL && count_file(state, path, &options, &l);
     }
-    if (good) {
+    if (good && l.read == 0) {
+        (void)core_raise(state,
+                         slc_fail(&error, SLC_ERR_FORMAT, "no file has pixels to count: no mask was written"),
+                         &error);
+    } else if (good) {
         result = write_mask(state, options.tables, output);
     }
     slc_columns_clear(&l.schema, &l.pixels);

@@ -72,6 +72,18 @@ def test_hot_pixels(tmp_path):
     assert again["pixels"] == 0 and again["masked"] == 1 and "7" in ours.read_text()
     with pytest.raises(OSError, match="nowhere"):
         sluice.pixel.write_mask(tmp_path / "nowhere", ours)
+    before = ours.read_text()
+    for text, words in (("x,y\n", "there are no pixels in it"), ("x,y\n7,9\n", "no pixel is left to cluster"), ("x,y\n7,9\n1,\n3,3\n", "1 damaged, left out")):
+        path.write_text(text)
+        with pytest.warns(sluice.DamageWarning, match=words):
+            if "damaged" in words:
+                assert sluice.pixel.write_mask(path, tmp_path / "other.txt")["judged"] == 2
+            else:
+                with pytest.raises(sluice.FormatError, match="no file has pixels to count: no mask was written"):
+                    sluice.pixel.write_mask(path, ours, mask=theirs)
+    with pytest.raises(sluice.UsageError, match="one at least"):
+        sluice.pixel.write_mask([], ours)
+    assert ours.read_text() == before
 
 
 def test_two_threads(files):

@@ -41,8 +41,6 @@ def shown(progress: Progress) -> Callable[[int], object]:
 
 def paths_of(paths: Paths, follow: bool) -> list[Path]:
     names = listed(paths)
-    if not names:
-        raise UsageError("there are no paths")
     return series(names) if follow else names
 
 
