@@ -4,6 +4,7 @@
  */
 #include "cmd_hlt1.h"
 #include "cli_rows.h"
+#include "cli_words.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +19,8 @@ static const slc_cli_option table[] = {
     {"gec-ut-scifi", 0, COUNT(O, gec, 0, UINT32_MAX), "N",
      "leave out events with more clusters in UT and SciFi; 0: none"},
     {"lines", 0, INPUT(O, lines), "FILE", "decide about events by these lines (JSON)"},
+    {"write-accepted", 0, OUTPUT(O, write_accepted), "FILE",
+     "write the events that a line accepted, unchanged, as MDF"},
     {"network", 0, INPUT(O, network), "FILE",
      "of TwoTrackMVA; without it the folder's two_track_mva_model.json"},
     {"truth", 0, FLAG(O, truth), NULL, "compare with simulation truth: efficiencies, ghosts, momentum"},
@@ -63,6 +66,13 @@ static int set_config(slc_hlt1_job *job)
     if (status != SLC_CLI_GO_ON) {
         return status;
     }
+    if (options->write_accepted != NULL && options->lines == NULL) {
+        return slc_cli_wrong(&slc_cmd_hlt1, "--write-accepted needs --lines");
+    }
+    if (options->write_accepted != NULL && slc_cli_ends_with(options->write_accepted, ".mep")) {
+        return slc_cli_wrong(&slc_cmd_hlt1, "--write-accepted %s: events are written as MDF: name it .mdf",
+                             options->write_accepted);
+    }
     slc_hlt1_config_default(&job->config);
     slc_velo_config_default(&job->velo);
     slc_status made = slc_hlt1_config_preset(&job->config, slc_hlt1_settings_name(options->settings),
@@ -101,27 +111,45 @@ static void tell_geometry(const slc_hlt1_job *job)
     }
 }
 
-static slc_status open_flow(slc_hlt1_job *job, int n_inputs, char **inputs)
+static slc_status open_flow(slc_hlt1_job *job)
 {
     slc_flow_config config;
     slc_flow_config_default(&config);
-    config.paths = (const char *const *)inputs;
-    config.n_paths = (uint32_t)n_inputs;
+    config.paths = (const char *const *)job->inputs;
+    config.n_paths = (uint32_t)job->n_inputs;
     config.part = job->options->part.part;
     config.n_parts = job->options->part.n;
     config.io.verify_checksum = !job->options->no_checksum;
     config.batch_events = (uint32_t)job->options->batch;
     config.exec.threads = (uint32_t)job->options->threads;
     config.strict = job->options->strict;
-    config.keep_going = config.signals_to_reader = config.results_alone = true;
+    config.keep_going = config.signals_to_reader = true;
+    config.results_alone = job->options->write_accepted == NULL; /* else records are asked for, too */
+    config.io.keep_records = job->options->write_accepted != NULL;
     config.stop = slc_cli_stop;
     config.patience = slc_cli_page_patience(&job->page);
     job->setup.geometry = job->geometry;
     job->setup.truth = job->options->truth;
+    job->setup.identity = job->options->output != NULL || job->options->json;
     return slc_flow_open(&config, &slc_flow_hlt1, &job->setup, &job->flow, &job->error);
 }
 
-static bool open_outputs(slc_hlt1_job *job, int n_inputs, char **inputs, const char *command_line)
+/* The names to which numbers in the file refer. */
+static slc_status put_names(slc_hlt1_job *job)
+{
+    const char *lines[SLC_VELO_MAX_LINES];
+    const slc_status status = slc_io_results_names(job->results, "events", "inputs", (size_t)job->n_inputs,
+                                                   (const char *const *)job->inputs, &job->error);
+    for (uint32_t k = 0; k < job->lines.n_lines; k++) {
+        lines[k] = job->lines.lines[k].name;
+    }
+    return status == SLC_OK && job->config.lines != NULL
+               ? slc_io_results_names(job->results, "decisions", "lines", job->lines.n_lines, lines,
+                                      &job->error)
+               : status;
+}
+
+static bool open_outputs(slc_hlt1_job *job, const char *command_line)
 {
     const slc_hlt1_options *options = job->options;
     static const slc_flow_hlt1_result none;
@@ -132,7 +160,16 @@ static bool open_outputs(slc_hlt1_job *job, int n_inputs, char **inputs, const c
             return false;
         }
     }
+    if (options->json && !slc_cli_identity_keep(&job->identity)) {
+        slc_cli_say("hlt1", "no memory for the JSON output");
+        return false;
+    }
     if (!slc_cli_can_create("hlt1", options->report)) {
+        return false;
+    }
+    if (options->write_accepted != NULL &&
+        slc_io_select_create(options->write_accepted, &job->accepted, &job->error) != SLC_OK) {
+        slc_cli_say("hlt1", "%s", job->error.text);
         return false;
     }
     if (options->output != NULL &&
@@ -140,12 +177,19 @@ static bool open_outputs(slc_hlt1_job *job, int n_inputs, char **inputs, const c
                                 &job->results, &job->error) != SLC_OK ||
          slc_io_results_text(job->results, "settings", slc_hlt1_settings_name(options->settings),
                              &job->error) != SLC_OK ||
-         slc_cli_part_put(&slc_cmd_hlt1, &options->part, inputs, n_inputs, NULL, job->results, &job->error) !=
-             SLC_OK)) {
+         slc_cli_part_put(&slc_cmd_hlt1, &options->part, job->inputs, job->n_inputs, NULL, job->results,
+                          &job->error) != SLC_OK)) {
         slc_cli_say("hlt1", "%s", job->error.text);
         return false;
     }
-    return slc_hlt1_job_append(job, &none);
+    if (!slc_hlt1_job_append(job, &none)) {
+        return false;
+    }
+    if (job->results != NULL && put_names(job) != SLC_OK) {
+        slc_cli_say("hlt1", "%s", job->error.text);
+        return false;
+    }
+    return true;
 }
 
 /* A run that read nothing replaces no earlier result. */
@@ -153,7 +197,7 @@ static void finish_outputs(slc_hlt1_job *job, const char *title, const char *com
 {
     slc_cli_kept kept = {.n = 0};
     const slc_hlt1_options *options = job->options;
-    if (!job->useful && (job->results != NULL || options->report != NULL)) {
+    if (!job->useful && (job->results != NULL || options->report != NULL || job->accepted != NULL)) {
         slc_cli_say("hlt1", "%s: no file was written",
                     job->totals.events == 0 ? "no events were read" : "nothing of these detectors was read");
     }
@@ -164,6 +208,11 @@ static void finish_outputs(slc_hlt1_job *job, const char *title, const char *com
         const slc_status status = slc_cli_results_end(job->results, &job->totals.checksum, &job->error);
         job->failed |= !slc_cli_kept_judge(&kept, "hlt1", options->output, status, &job->error);
         job->results = NULL;
+    }
+    if (job->accepted != NULL && job->useful) {
+        const slc_status status = slc_io_finish(job->accepted, &job->error);
+        job->failed |= !slc_cli_kept_judge(&kept, "hlt1", options->write_accepted, status, &job->error);
+        job->accepted = NULL;
     }
     if (options->report != NULL && job->useful && !slc_hlt1_write_report(job, title, command_line)) {
         job->failed = true;
@@ -190,7 +239,7 @@ static int begin(slc_hlt1_job *job, int n_inputs, char **inputs)
         return SLC_CLI_FAILED;
     }
     slc_status opened = open_lines(job);
-    opened = opened == SLC_OK ? open_flow(job, n_inputs, inputs) : opened;
+    opened = opened == SLC_OK ? open_flow(job) : opened;
     if (opened == SLC_ERR_USAGE) {
         return slc_cli_wrong(&slc_cmd_hlt1, "%s", job->error.text);
     }
@@ -210,7 +259,7 @@ static int process(slc_hlt1_job *job, int n_inputs, char **inputs, const char *c
     }
     slc_cli_end_with_signals(inputs, n_inputs);
     slc_cli_catch_signals();
-    if (!open_outputs(job, n_inputs, inputs, command_line)) {
+    if (!open_outputs(job, command_line)) {
         return SLC_CLI_FAILED;
     }
     const double began = slc_clock_seconds();
@@ -241,6 +290,8 @@ static void clear(slc_hlt1_job *job)
     slc_flow_close(job->flow);
     slc_io_hlt1_geometry_close(job->geometry);
     slc_io_abandon(job->results);
+    slc_io_abandon(job->accepted);
+    slc_cli_identity_clear(&job->identity);
     slc_hlt1_check_clear(&job->check);
     slc_hlt1_drawing_clear(&job->drawing);
     for (int i = 0; i < SLC_HLT1_ROWS; i++) {
@@ -258,6 +309,8 @@ static int act(const slc_cli_call *call)
     }
     job->options = call->options;
     job->setup.config = &job->config;
+    job->inputs = call->operands;
+    job->n_inputs = call->n;
     int status = slc_cli_part_choose(&slc_cmd_hlt1, job->options, &job->options->part);
     status = status == SLC_CLI_GO_ON ? slc_cli_page_open(call, &job->options->serve, job->options->quiet,
                                                          &slc_flow_hlt1, &job->setup, &job->page)
@@ -281,7 +334,7 @@ const slc_cli_command slc_cmd_hlt1 = {
         "Groups of --output: hits, tracks, track_hits, states_beam, states_end, primaries, ut_hits,\n"
         "scifi_hits, muon_hits, upstream_tracks, upstream_hits, long_tracks, long_hits, muons, "
         "fitted_tracks,\n"
-        "particles, secondaries, decisions.\n",
+        "particles, secondaries, decisions, events.\n",
     .options = table,
     .n_options = sizeof table / sizeof table[0],
     .min_operands = 1,

@@ -9,6 +9,7 @@
 #ifndef SLUICE_CMD_HLT1_H
 #define SLUICE_CMD_HLT1_H
 
+#include "cli_identity.h"
 #include "cli_options.h"
 #include "cli_part.h"
 #include "cli_results.h"
@@ -21,7 +22,7 @@
 #include <jansson.h>
 
 typedef struct slc_hlt1_options {
-    const char *geometry, *output, *report, *display, *lines, *network;
+    const char *geometry, *output, *report, *display, *lines, *network, *write_accepted;
     slc_cli_results results;
     int settings;
     uint64_t threads, batch, gec;
@@ -48,8 +49,8 @@ typedef enum slc_hlt1_rows {
 typedef struct slc_hlt1_totals {
     uint64_t events, lost_events, incomplete_events, cut_events;
     uint64_t rows[SLC_HLT1_ROWS];
-    json_t *of_event[SLC_HLT1_ROWS];                         /* NULL without --json */
-    uint64_t accepted, limited, of_line[SLC_VELO_MAX_LINES]; /* events, with --lines */
+    json_t *of_event[SLC_HLT1_ROWS];                                  /* NULL without --json */
+    uint64_t accepted, limited, written, of_line[SLC_VELO_MAX_LINES]; /* events, with --lines */
     uint64_t checksum;
     double seconds[SLC_HLT1_STAGES], seconds_total;
     slc_faults faults;
@@ -77,7 +78,12 @@ typedef struct slc_hlt1_job {
     uint64_t input_hits[3];  /* of UT, SciFi and muon stations in it */
     uint64_t input_cut;
     uint64_t input_particles;
-    slc_io_writer *results; /* NULL without -o */
+    slc_io_writer *results;  /* NULL without -o */
+    slc_io_writer *accepted; /* NULL without --write-accepted */
+    slc_cli_identity identity;
+    slc_cli_identity_from input_identity; /* of the input at hand */
+    char **inputs;                        /* the operands */
+    int n_inputs;
     slc_hlt1_totals totals;
     slc_hlt1_drawing drawing; /* empty without --report */
     slc_cli_progress progress;
@@ -100,6 +106,6 @@ void slc_hlt1_drawing_clear(slc_hlt1_drawing *drawing);
 bool slc_hlt1_write_report(slc_hlt1_job *job, const char *title, const char *command_line);
 
 /* A table or the JSON object; false, after a line, if it could not be made. */
-bool slc_hlt1_print(const slc_hlt1_job *job);
+bool slc_hlt1_print(slc_hlt1_job *job);
 
 #endif

@@ -31,6 +31,7 @@ bool slc_hlt1_job_append(slc_hlt1_job *job, const slc_flow_hlt1_result *result)
         {"particles", &slc_hlt1_particles_schema, &found->particles, SLC_IO_ROWS_ANY},
         {"secondaries", &slc_hlt1_secondaries_schema, &found->secondaries, SLC_IO_ROWS_ANY},
         {"decisions", &slc_velo_decisions_schema, &found->decisions, SLC_IO_ROWS_ANY},
+        {"events", &slc_lhcb_events_schema, &result->events, SLC_IO_ROWS_ONE},
     };
     slc_status status = SLC_OK;
     if (job->results != NULL) {
@@ -43,6 +44,22 @@ bool slc_hlt1_job_append(slc_hlt1_job *job, const slc_flow_hlt1_result *result)
         slc_cli_say("hlt1", "%s", job->error.text);
     }
     return status == SLC_OK;
+}
+
+/* The records of events that any line accepted. */
+static bool write_accepted(slc_hlt1_job *job, const slc_flow_item *item, const slc_velo_decisions *decisions)
+{
+    for (uint32_t e = 0; e < decisions->head.size && job->accepted != NULL; e++) {
+        if (decisions->lines[e] == 0) {
+            continue;
+        }
+        if (slc_io_select_write(job->accepted, item->path, &item->batch, e, NULL, &job->error) != SLC_OK) {
+            slc_cli_say("hlt1", "%s", job->error.text);
+            return false;
+        }
+        job->totals.written++;
+    }
+    return true;
 }
 
 static bool add_to_totals(slc_hlt1_job *job, const slc_hlt1_result *result)
@@ -114,7 +131,8 @@ static bool take_batch(slc_hlt1_job *job, const slc_flow_item *item)
     }
     job->input_particles += result->truth.particles.head.size;
     if (!slc_hlt1_drawing_take(job, &result->found) || !slc_hlt1_job_append(job, result) ||
-        !add_to_totals(job, &result->found)) {
+        !write_accepted(job, item, &result->found.decisions) || !add_to_totals(job, &result->found) ||
+        !slc_cli_identity_take(&job->identity, job->input_identity, "hlt1", &result->events)) {
         return false;
     }
     slc_cli_progress_show(&job->progress, job->totals.events, 0);
@@ -161,6 +179,7 @@ static void tell_input(slc_hlt1_job *job, const slc_flow_item *end, uint64_t cut
         job->failed = true;
     }
     judge_input(job, end->path, read->events);
+    slc_cli_identity_tell(job->input_identity, "hlt1", end->path);
     slc_cli_tell_faults("hlt1", end->path, "source", &job->input_faults); /* with --quiet, too */
 }
 
@@ -183,6 +202,7 @@ static bool take_end(slc_hlt1_job *job, const slc_flow_item *end)
         tell_input(job, end, cut);
     }
     memset(job->input_hits, 0, sizeof job->input_hits);
+    memset(job->input_identity, 0, sizeof job->input_identity);
     job->input_particles = job->input_cut = 0;
     slc_faults_reset(&job->input_faults);
     return go_on;

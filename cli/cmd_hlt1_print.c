@@ -171,6 +171,7 @@ static void put_decisions(slc_cli_tree *tree, const slc_hlt1_job *job)
     slc_cli_put(tree, "selection.file", job->options->lines);
     slc_cli_put(tree, "selection.accepted", totals->accepted);
     slc_cli_put(tree, "selection.cut_short", totals->limited);
+    slc_cli_put(tree, "selection.written", totals->written);
     slc_cli_put(tree, "selection.rate", slc_fraction_of(totals->accepted, totals->events).value);
     slc_cli_put_array(tree, "selection.lines");
     for (uint32_t k = 0; k < job->lines.n_lines; k++) {
@@ -196,7 +197,7 @@ static void print_decisions(slc_cli_tree *tree)
     slc_cli_print_lines(&selection, "", any, N(any));
 }
 
-bool slc_hlt1_print(const slc_hlt1_job *job)
+bool slc_hlt1_print(slc_hlt1_job *job)
 {
     const slc_hlt1_totals *totals = &job->totals;
     slc_cli_tree tree = slc_cli_tree_new("hlt1");
@@ -219,6 +220,7 @@ bool slc_hlt1_print(const slc_hlt1_job *job)
         slc_cli_tree truth = slc_cli_inner(&tree, "truth");
         put_truth(&truth, &job->check);
     }
+    slc_cli_identity_put(&job->identity, &tree, job->inputs, job->n_inputs);
     slc_cli_put_fields(&tree, "seconds", seconds, N(seconds), totals);
     slc_cli_put(&tree, ".chain", slc_cli_sum(totals->seconds, SLC_HLT1_STAGES));
     if (job->options->lines != NULL) {

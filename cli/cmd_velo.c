@@ -75,7 +75,7 @@ static bool open_outputs(slc_velo_job *job, const char *command_line)
     }
     if (options->json && ((slc_velo_job_wants(job, SLC_VELO_WANT_HITS) &&
                            (job->totals.hits_per_event = json_array()) == NULL) ||
-                          (job->identity = slc_cli_json_columns(&slc_lhcb_events_schema)) == NULL)) {
+                          !slc_cli_identity_keep(&job->identity))) {
         slc_cli_say("velo", "no memory for the JSON output");
         return false;
     }
@@ -213,7 +213,7 @@ void slc_velo_job_clear(slc_velo_job *job)
     slc_velo_beam_close(job);
     slc_velo_check_clear(&job->check);
     json_decref(job->totals.hits_per_event);
-    json_decref(job->identity);
+    slc_cli_identity_clear(&job->identity);
 }
 
 void slc_velo_job_init(slc_velo_job *job, slc_velo_options *options)

@@ -8,7 +8,6 @@
  * cmd_velo_beam.c where the beam line is, and whether the tracks agree
  * cmd_velo_display.c  the event that the report draws, and the report
  * cmd_velo_gec.c  what the global event cut leaves out
- * cmd_velo_identity.c  which event is which: run, number, place in its input
  * cmd_velo_monitor.c   what a shifter looks at
  * cmd_velo_page.c  the live page
  * cmd_velo_residuals.c  residuals and normal equations, for alignment
@@ -19,6 +18,7 @@
 #ifndef SLUICE_CMD_VELO_H
 #define SLUICE_CMD_VELO_H
 
+#include "cli_identity.h"
 #include "cli_options.h"
 #include "cli_part.h"
 #include "cli_results.h"
@@ -121,7 +121,7 @@ typedef struct slc_velo_held {
 /* The input at hand. */
 typedef struct slc_velo_input {
     bool raw, has_truth;
-    uint64_t identity_from[SLC_LHCB_IDENTITY_SOURCES]; /* events by who told their run and number */
+    slc_cli_identity_from identity_from;
     uint64_t retina_events;
     uint64_t cut; /* events that are counted as lost and are not, as a signal ended their reading */
     slc_velo_gec gec;
@@ -184,8 +184,7 @@ typedef struct slc_velo_job {
     slc_velo_timing timing;
     char **inputs; /* the operands */
     int n_inputs;
-    json_t *identity; /* columns of events; NULL without --json */
-    uint64_t identity_from[SLC_LHCB_IDENTITY_SOURCES];
+    slc_cli_identity identity;
     slc_velo_residuals *residuals; /* NULL without --residuals */
     slc_velo_held *held;           /* with --repeat */
     size_t n_held, held_capacity;
@@ -227,12 +226,6 @@ bool slc_velo_job_take(slc_velo_job *job, const slc_flow_item *item);
 int slc_velo_page_open(slc_velo_job *job, const slc_cli_call *call);
 void slc_velo_page_tick(slc_velo_job *job, const slc_flow_item *item);
 void slc_velo_page_close(slc_velo_job *job, int status);
-
-/* What is counted and printed of which event is which; one line where run and number of events of an input
- * were not those of ODIN; the object of the JSON, which takes the columns. */
-bool slc_velo_identity_take(slc_velo_job *job, const slc_flow_velo_result *result);
-void slc_velo_tell_identity(const slc_velo_input *input, const char *path);
-void slc_velo_identity_put(slc_velo_job *job, slc_cli_tree *tree);
 
 /* --monitor: opens what is counted, counts a batch, and at the end writes the file, and puts what it came to
  * into the tree. _finish is false if it is not there, which has been told. */

@@ -229,7 +229,8 @@ static bool use_result(slc_velo_job *job, const slc_flow_item *item, double *spe
     if ((job->selecting != NULL && !slc_velo_selecting_take(job->selecting, item->path, &result->found,
                                                             result->raw ? &item->batch : NULL)) ||
         (job->results != NULL && !append_all(job, result)) || !add_to_totals(job, &result->found) ||
-        !slc_velo_identity_take(job, result) || !slc_velo_monitor_take(job, item) ||
+        !slc_cli_identity_take(&job->identity, job->input.identity_from, "velo", &result->events) ||
+        !slc_velo_monitor_take(job, item) ||
         (job->residuals != NULL && !slc_velo_residuals_take(job, &result->found)) ||
         (options->repeat > 0 && !slc_velo_hold(job, item))) {
         return false;

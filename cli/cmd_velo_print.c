@@ -273,7 +273,7 @@ slc_cli_tree slc_velo_tree(slc_velo_job *job)
     slc_velo_settings_put(job, &tree);
     slc_cli_put(&tree, "banks.choice", bank_names[job->config.banks]);
     slc_cli_put_fields(&tree, "banks", banks, N(banks), totals);
-    slc_velo_identity_put(job, &tree);
+    slc_cli_identity_put(&job->identity, &tree, job->inputs, job->n_inputs);
     slc_cli_put(&tree, job->options->settings.track.max_event_hits > 0 ? "cut_events" : ".cut_events",
                 totals->cut_events);
     slc_velo_gec_put(job, &tree);

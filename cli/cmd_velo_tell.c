@@ -111,7 +111,9 @@ void slc_velo_tell_input(slc_velo_job *job, const slc_flow_item *end)
     if (read.events > 0) {
         slc_velo_gec_tell(job, end->path);
     }
-    slc_velo_tell_identity(input, end->path);
+    if (input->raw) { /* lists of hits never have them */
+        slc_cli_identity_tell(input->identity_from, "velo", end->path);
+    }
     tell_faults(end->path, &input->faults);
     if (job->options->truth && !input->has_truth && read.events > 0) {
         slc_cli_say("velo", "%s: no simulation truth in it: counts of the comparison do not include it",

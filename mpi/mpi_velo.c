@@ -192,10 +192,9 @@ static bool begin_merge(slc_mpi_velo *velo)
 {
     slc_velo_job *job = &velo->job;
     json_decref(job->totals.hits_per_event);
-    json_decref(job->identity);
-    job->identity = velo->options.json ? slc_cli_json_columns(&slc_lhcb_events_schema) : NULL;
+    slc_cli_identity_clear(&job->identity);
     job->totals = (slc_velo_totals){.hits_per_event = velo->options.json ? json_array() : NULL};
-    memset(job->identity_from, 0, sizeof job->identity_from);
+    memset(&job->identity, 0, sizeof job->identity);
     job->failed = false;
     job->beam.settled = true;
     slc_velo_beam_reset(&job->beam.sample);
@@ -203,7 +202,8 @@ static bool begin_merge(slc_mpi_velo *velo)
     velo->options.part = (slc_cli_part){.n = 0};
     velo->options.output = velo->output;
     velo->options.table = velo->table;
-    return !velo->options.json || (job->identity != NULL && job->totals.hits_per_event != NULL);
+    return !velo->options.json ||
+           (slc_cli_identity_keep(&job->identity) && job->totals.hits_per_event != NULL);
 }
 
 /* To process 0 in the order of the shares, which each process has done its own of. */

@@ -33,7 +33,7 @@ typedef struct slc_mpi_velo_outcome {
     uint32_t n_pieces;
     size_t json_bytes;
     slc_velo_totals totals; /* without what is in the pieces */
-    uint64_t identity_from[SLC_LHCB_IDENTITY_SOURCES];
+    slc_cli_identity_from identity_from;
 } slc_mpi_velo_outcome;
 
 /* Bytes, as they are sent. */

@@ -150,7 +150,7 @@ static bool add_json(slc_velo_job *job, const char *text)
     const char *name;
     json_object_foreach(more, name, column)
     {
-        all = all && json_array_extend(json_object_get(job->identity, name), column) == 0;
+        all = all && json_array_extend(json_object_get(job->identity.columns, name), column) == 0;
     }
     json_decref(both);
     return all;
@@ -165,7 +165,7 @@ bool slc_mpi_velo_merge(slc_mpi_velo *velo, const slc_mpi_velo_bytes *bytes)
     job->failed = job->failed || outcome.failed;
     add_counts(&job->totals, &outcome.totals);
     for (int i = 0; i < SLC_LHCB_IDENTITY_SOURCES; i++) {
-        job->identity_from[i] += outcome.identity_from[i];
+        job->identity.from[i] += outcome.identity_from[i];
     }
     bool all = true;
     for (uint32_t i = 0; i < outcome.n_pieces && all; i++) {

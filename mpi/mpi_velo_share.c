@@ -100,14 +100,13 @@ static bool begin(slc_mpi_velo *velo)
 {
     slc_velo_job *job = &velo->job;
     json_decref(job->totals.hits_per_event);
-    json_decref(job->identity);
-    job->identity = NULL;
+    slc_cli_identity_clear(&job->identity);
     job->totals = (slc_velo_totals){.events = 0};
-    memset(job->identity_from, 0, sizeof job->identity_from);
+    memset(&job->identity, 0, sizeof job->identity);
     job->input = (slc_velo_input){.raw = false};
     job->failed = false;
-    if (job->options->json && ((job->totals.hits_per_event = json_array()) == NULL ||
-                               (job->identity = slc_cli_json_columns(&slc_lhcb_events_schema)) == NULL)) {
+    if (job->options->json &&
+        ((job->totals.hits_per_event = json_array()) == NULL || !slc_cli_identity_keep(&job->identity))) {
         slc_cli_say("velo", "no memory for the JSON output");
         return false;
     }
@@ -147,7 +146,7 @@ static char *json_of(slc_mpi_velo *velo)
     json_t *both = json_object();
     char *text = NULL;
     if (both != NULL && json_object_set(both, "clusters_per_event", velo->job.totals.hits_per_event) == 0 &&
-        json_object_set(both, "identity", velo->job.identity) == 0) {
+        json_object_set(both, "identity", velo->job.identity.columns) == 0) {
         text = json_dumps(both, JSON_COMPACT);
     }
     json_decref(both);
@@ -166,7 +165,7 @@ static bool pack(slc_mpi_velo *velo, uint32_t share, slc_mpi_velo_bytes *bytes)
                                  .json_bytes = json != NULL ? strlen(json) + 1 : 0,
                                  .totals = job->totals};
     head.totals.hits_per_event = NULL;
-    memcpy(head.identity_from, job->identity_from, sizeof head.identity_from);
+    memcpy(head.identity_from, job->identity.from, sizeof head.identity_from);
     put(velo, json, head.json_bytes);
     free(json);
     const bool closed = fclose(velo->to) == 0;

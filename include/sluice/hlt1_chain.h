@@ -83,7 +83,7 @@ typedef enum slc_hlt1_stage {
 
 /* What a batch becomes. Zero-initialise; the chain fills it, the caller clears it. */
 typedef struct slc_hlt1_result {
-    slc_velo_result velo;
+    slc_velo_result velo; /* velo.counts.faults counts all faults of an event, beyond the VELO, too */
     slc_ut_hits ut;
     slc_scifi_hits scifi;
     slc_muon_hits muon;

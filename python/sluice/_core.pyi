@@ -118,6 +118,7 @@ class Hlt1Batch(Batch):
     secondaries: Columns
     decisions: Columns
     lines: tuple[str, ...]
+    events: Columns
     true_particles: Columns
     true_vertices: Columns
 

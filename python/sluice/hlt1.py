@@ -42,6 +42,7 @@ def open(
     network: Path | None = None,
     gec_ut_scifi: int = 0,
     truth: bool = False,
+    identity: bool = False,
     batch: int = 64,
     threads: int = 1,
     on_fault: OnFault = "warn",
@@ -54,7 +55,8 @@ def open(
     events (docs/formats/hlt1-lines.md), a file or a mapping: ``decisions``, whose bits are ``lines``, and
     ``Reader.totals["selection"]``; ``network``: that of TwoTrackMVA, without it the folder's. ``gec_ut_scifi``: events with more
     clusters in UT and SciFi are left out (0: none). ``truth`` compares with simulation truth: ``true_particles``, ``true_vertices``
-    and ``Reader.totals["performance"]``, what :class:`Performance` is made of. ``threads``: the number of workers (0: one for each
+    and ``Reader.totals["performance"]``, what :class:`Performance` is made of. ``identity``: ``events``, which event is which (run,
+    event, bunch crossing, record). ``threads``: the number of workers (0: one for each
     processor). Results, and ``checksum``, are those of ``sluice hlt1`` and depend on neither threads nor batches.
 
     At the end of each input a ``DamageWarning`` tells what was damaged or lost, and if a detector has no hit in it, unless
@@ -64,11 +66,11 @@ def open(
     """
     chain = common(paths, batch, threads, on_fault, progress)
     if not isinstance(lines, Mapping):
-        return hlt1_open(chain, geometry, settings, fast, lines, network, gec_ut_scifi, truth)
+        return hlt1_open(chain, geometry, settings, fast, lines, network, gec_ut_scifi, truth, identity)
     with tempfile.NamedTemporaryFile("w", suffix=".json", prefix="sluice-", delete=False) as file:
         file.write(json.dumps(dict(lines)))
     try:
-        return hlt1_open(chain, geometry, settings, fast, file.name, network, gec_ut_scifi, truth)
+        return hlt1_open(chain, geometry, settings, fast, file.name, network, gec_ut_scifi, truth, identity)
     finally:
         os.unlink(file.name)
 

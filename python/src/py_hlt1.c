@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DETECTORS = 3, HAS_TRUTH = 1, HAS_LINES = 2 };
+enum { DETECTORS = 3, HAS_TRUTH = 1, HAS_LINES = 2, HAS_IDENTITY = 4 };
 
 typedef struct hlt1_setup {
     slc_hlt1_config config;
@@ -19,6 +19,7 @@ typedef struct hlt1_setup {
     slc_hlt1_check check;
     bool truth, told;
     uint64_t input_hits[DETECTORS], input_cut, input_particles; /* of the input at hand */
+    uint64_t identity_from[SLC_LHCB_IDENTITY_SOURCES];          /* likewise */
     uint64_t cut_events, accepted, of_line[SLC_VELO_MAX_LINES];
 } hlt1_setup;
 
@@ -56,6 +57,8 @@ static const group hlt1_groups[] = {
     {"particles", &slc_hlt1_particles_schema, RESULT(particles)},
     {"secondaries", &slc_hlt1_secondaries_schema, RESULT(secondaries)},
     {"decisions", &slc_velo_decisions_schema, RESULT(decisions), .with = "lines=…", .bit = HAS_LINES},
+    {"events", &slc_lhcb_events_schema, .place = offsetof(slc_flow_hlt1_result, events),
+     .with = "identity=True", .bit = HAS_IDENTITY},
     {"true_particles", &slc_velo_particles_schema, TRUTH(particles)},
     {"true_vertices", &slc_velo_vertices_schema, TRUTH(vertices)},
     {.name = NULL}};
@@ -83,6 +86,9 @@ static slc_status hlt1_take(running *r, slc_flow_item *item, slc_error *error)
         for (uint32_t k = 0; k < s->lines.n_lines; k++) {
             s->of_line[k] += found->decisions.lines[e] >> k & 1;
         }
+    }
+    for (size_t i = 0; i < result->events.head.size; i++) {
+        s->identity_from[result->events.identity_from[i]]++;
     }
     if (!s->truth) {
         return SLC_OK;
@@ -119,6 +125,8 @@ static void hlt1_end(running *r, const slc_flow_item *end, core_lines *lines)
         core_tell(lines, "%s: the global event cut left out %" PRIu64 " of %" PRIu64 " events", end->path,
                   s->input_cut, events);
     }
+    velo_tell_identity(s->identity_from, end->path, lines);
+    memset(s->identity_from, 0, sizeof s->identity_from);
     memset(s->input_hits, 0, sizeof s->input_hits);
     s->input_cut = s->input_particles = 0;
 }
@@ -248,7 +256,7 @@ static const core_chain hlt1_chain = {.flow = &slc_flow_hlt1,
 
 /* ---- opening ------------------------------------------------------------------------------------------- */
 
-enum { COMMON, GEOMETRY, SETTINGS, FAST, LINES, NETWORK, CUT, TRUTH_, ARGUMENTS };
+enum { COMMON, GEOMETRY, SETTINGS, FAST, LINES, NETWORK, CUT, TRUTH_, IDENTITY, ARGUMENTS };
 
 static bool take_config(core_state *state, PyObject *const *values, hlt1_setup *s)
 {
@@ -260,7 +268,8 @@ static bool take_config(core_state *state, PyObject *const *values, hlt1_setup *
     if (!core_take_word(state, values[SETTINGS], "settings", words, &which) ||
         !core_take_bool(values[FAST], "fast", &fast) ||
         !core_take_u64(state, values[CUT], "gec_ut_scifi", UINT32_MAX, &cut) ||
-        !core_take_bool(values[TRUTH_], "truth", &s->truth)) {
+        !core_take_bool(values[TRUTH_], "truth", &s->truth) ||
+        !core_take_bool(values[IDENTITY], "identity", &s->flow.identity)) {
         return false;
     }
     slc_hlt1_config_default(&s->config);
@@ -308,13 +317,14 @@ static bool read_files(core_state *state, PyObject *const *values, hlt1_setup *s
     return good;
 }
 
-/* hlt1_open(common, geometry, settings, fast, lines, network, gec_ut_scifi, truth): see sluice.hlt1.open. */
+/* hlt1_open(common, geometry, settings, fast, lines, network, gec_ut_scifi, truth, identity): see
+ * sluice.hlt1.open. */
 static PyObject *hlt1_open(PyObject *module, PyObject *const *arguments, Py_ssize_t n)
 {
     core_state *state = core_state_of(module);
     opening o;
     if (n != ARGUMENTS) {
-        PyErr_SetString(PyExc_TypeError, "hlt1_open() takes eight arguments");
+        PyErr_SetString(PyExc_TypeError, "hlt1_open() takes nine arguments");
         return NULL;
     }
     hlt1_setup *s = calloc(1, sizeof *s);
@@ -324,8 +334,11 @@ static PyObject *hlt1_open(PyObject *module, PyObject *const *arguments, Py_ssiz
     if (!take_config(state, arguments, s) || !read_files(state, arguments, s)) {
         return core_flow_drop(&o);
     }
-    s->flow = (slc_flow_hlt1_setup){&s->config, s->geometry, s->truth};
-    o.running->has = (s->truth ? HAS_TRUTH : 0U) | (s->config.lines != NULL ? HAS_LINES : 0U);
+    s->flow.config = &s->config;
+    s->flow.geometry = s->geometry;
+    s->flow.truth = s->truth;
+    o.running->has = (s->truth ? HAS_TRUTH : 0U) | (s->config.lines != NULL ? HAS_LINES : 0U) |
+                     (s->flow.identity ? HAS_IDENTITY : 0U);
     return core_flow_open(state, &o, &s->flow);
 }
 

@@ -61,6 +61,8 @@ typedef struct velo_user {
 void velo_setup_free(void *setup);
 void velo_user_clear(void *user);
 slc_status velo_take(running *r, slc_flow_item *item, slc_error *error);
+/* The end of an input of raw events: those whose run and number are not ODIN's. */
+void velo_tell_identity(const uint64_t from[SLC_LHCB_IDENTITY_SOURCES], const char *path, core_lines *lines);
 void velo_end(running *r, const slc_flow_item *end, core_lines *lines);
 void velo_end_all(running *r, core_lines *lines);
 bool velo_totals(const running *r, PyObject *dict);

@@ -221,19 +221,18 @@ static void tell_gec(const velo_setup *s, const slc_flow_item *end, core_lines *
     }
 }
 
-static void tell_identity(const velo_setup *s, const slc_flow_item *end, core_lines *lines)
+void velo_tell_identity(const uint64_t from[SLC_LHCB_IDENTITY_SOURCES], const char *path, core_lines *lines)
 {
-    const uint64_t header = s->input.identity_from[SLC_LHCB_IDENTITY_HEADER];
-    const uint64_t none = s->input.identity_from[SLC_LHCB_IDENTITY_NONE];
-    if (s->input.raw && header > 0) {
+    const uint64_t header = from[SLC_LHCB_IDENTITY_HEADER], none = from[SLC_LHCB_IDENTITY_NONE];
+    if (header > 0) {
         core_tell(lines,
                   "%s: %" PRIu64
                   " events without an ODIN bank that can be read: run, orbit (as event) and bunch "
                   "crossing are those of the record's header",
-                  end->path, header);
+                  path, header);
     }
-    if (s->input.raw && none > 0) {
-        core_tell(lines, "%s: %" PRIu64 " events without run and event number", end->path, none);
+    if (none > 0) {
+        core_tell(lines, "%s: %" PRIu64 " events without run and event number", path, none);
     }
 }
 
@@ -250,7 +249,9 @@ void velo_end(running *r, const slc_flow_item *end, core_lines *lines)
             core_tell(lines, "%s: %" PRIu64 " events have more than %u hits: not searched for tracks",
                       end->path, s->input.not_searched, s->config.track.max_event_hits);
         }
-        tell_identity(s, end, lines);
+        if (s->input.raw) { /* lists of hits never have them */
+            velo_tell_identity(s->input.identity_from, end->path, lines);
+        }
         if (s->check != NULL && !s->input.has_truth) {
             core_tell(lines, "%s: no simulation truth in it: counts of the comparison do not include it",
                       end->path);

@@ -46,6 +46,15 @@ def test_the_commands_checksum_and_counts(standard, batch, threads):
     assert batches[0].lines == tuple(selection["lines"]) and batches[0].decisions.n_rows == batches[0].n_events
 
 
+def test_which_event_is_which(standard):
+    with sluice.hlt1.open(EVENTS, geometry=FOLDER, batch=3, threads=2, identity=True) as reader:
+        events = [one.events for one in reader]
+    for name in ("run", "event", "offset_bytes", "faults"):
+        assert sum([one[name].tolist() for one in events], []) == standard["identity"][name]
+    with sluice.hlt1.open(EVENTS, geometry=FOLDER) as reader, pytest.raises(AttributeError, match="identity=True"):
+        next(reader).events
+
+
 def test_performance(standard):
     performance = sluice.hlt1.check(EVENTS, geometry=FOLDER)
     truth = standard["truth"]

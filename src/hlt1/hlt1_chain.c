@@ -377,6 +377,9 @@ slc_status slc_hlt1_chain_run(slc_hlt1_chain *chain, const slc_batch *batch, slc
     if (chain->prescaled && slc_lhcb_identity_run(batch, 0, &chain->events, error) != SLC_OK) {
         return SLC_ERR_CAPACITY;
     }
+    result->faults.of_event = result->velo.counts.faults;
+    result->faults.first_event = batch->first_event;
+    result->faults.n_events = batch->n_events;
     double now = slc_clock_seconds();
     result->seconds[SLC_HLT1_STAGE_VELO] = now - began;
     for (uint32_t e = 0; e < batch->n_events; e++) {
@@ -387,6 +390,7 @@ slc_status slc_hlt1_chain_run(slc_hlt1_chain *chain, const slc_batch *batch, slc
         search(chain, e, result);
         judge(chain, batch->first_event + e, e, result);
     }
+    result->faults.of_event = NULL; /* those of the result are copied and added up by others */
     if (chain->config.strict && slc_faults_total(&result->faults) > 0) {
         const slc_fault *first = &result->faults.kept[0];
         return slc_fail(error, SLC_ERR_STRICT, "event %llu, source %d, offset %llu: %s",

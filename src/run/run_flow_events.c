@@ -96,6 +96,16 @@ void slc_flow_events_renumber(slc_faults *faults, uint64_t lost)
     }
 }
 
+/* A walk over the banks of an event costs as much as its smallest stage: it is shared by the workers. */
+slc_status slc_flow_events_identify(const slc_flow_item *item, slc_lhcb_events *events, slc_error *error)
+{
+    const uint32_t n = item->batch.n_events;
+    slc_status status = slc_columns_reserve(&slc_lhcb_events_schema, events, n > 0 ? n : 1, n);
+    status = status == SLC_OK ? slc_lhcb_identity_run(&item->batch, item->input, events, NULL) : status;
+    return status == SLC_OK ? SLC_OK
+                            : slc_fail(error, status, "identity of events: %s", slc_status_name(status));
+}
+
 /* ---- VELO -------------------------------------------------------------------------------------- */
 
 typedef struct velo_item {
@@ -199,21 +209,13 @@ static slc_status finish_velo(slc_flow_item *item, slc_error *error)
                             : SLC_OK;
 }
 
-/* A walk over the banks of an event costs as much as its smallest stage: it is shared by the workers. */
 static slc_status identify(const slc_flow_item *item, slc_flow_velo_result *result, slc_error *error)
 {
     slc_lhcb_events *events = &result->events;
     for (size_t i = 0; i < events->head.size && !result->raw; i++) {
         events->input[i] = item->input;
     }
-    if (!result->raw) {
-        return SLC_OK;
-    }
-    const uint32_t n = item->batch.n_events;
-    slc_status status = slc_columns_reserve(&slc_lhcb_events_schema, events, n > 0 ? n : 1, n);
-    status = status == SLC_OK ? slc_lhcb_identity_run(&item->batch, item->input, events, NULL) : status;
-    return status == SLC_OK ? SLC_OK
-                            : slc_fail(error, status, "identity of events: %s", slc_status_name(status));
+    return result->raw ? slc_flow_events_identify(item, events, error) : SLC_OK;
 }
 
 static slc_status run_chain(slc_velo_chain *chain, const slc_batch *batch, slc_flow_velo_result *result,

@@ -25,6 +25,8 @@ void slc_flow_events_close(void *input);
 /* `deferred` NULL: all at once. */
 slc_status slc_flow_events_read(const slc_flow_events *in, const slc_flow_config *config, slc_flow_item *item,
                                 slc_io_deferred *deferred, slc_error *error);
+/* Which events a batch of raw ones has. */
+slc_status slc_flow_events_identify(const slc_flow_item *item, slc_lhcb_events *events, slc_error *error);
 /* The end of an input, in order: what is settled now is all that reading has come to. */
 void slc_flow_events_settle(void *input, slc_flow_item *item);
 /* Faults of events that come after so many lost ones. */

@@ -7,6 +7,8 @@
 
 #include <sluice/run_flow_hlt1.h>
 
+#include <string.h>
+
 typedef struct hlt1_item {
     slc_flow_hlt1_result result; /* first: it is what the item shows */
     slc_io_deferred *deferred;
@@ -42,6 +44,7 @@ static void close_item(slc_flow_item *item)
     slc_hlt1_result_clear(&own->result.found);
     slc_velo_truth_clear(&own->result.truth);
     slc_velo_beyond_clear(&own->result.beyond);
+    slc_columns_clear(&slc_lhcb_events_schema, &own->result.events);
 }
 
 static slc_status open_input(const void *setup, const slc_flow_config *config, const char *path, void **input,
@@ -90,6 +93,13 @@ static slc_status run_hlt1(void *chain, const void *setup, slc_flow_item *item, 
     if (status == SLC_OK && hlt1->truth) {
         status = slc_hlt1_truth_read(&item->batch, &result->truth, &result->beyond, &result->truth_faults,
                                      error);
+    }
+    if (status == SLC_OK && hlt1->identity) {
+        status = slc_flow_events_identify(item, &result->events, error);
+    }
+    if (status == SLC_OK && hlt1->identity && result->events.head.size > 0) {
+        memcpy(result->events.faults, result->found.velo.counts.faults,
+               result->events.head.size * sizeof *result->events.faults);
     }
     return status;
 }

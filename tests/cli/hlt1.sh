@@ -60,6 +60,46 @@ cp out lines.json
 run hlt1 "$ten" --geometry "$folder" --json -q --threads 2 --batch 3 --lines "$source/docs/examples/hlt1-lines.json"
 equal "checksum of decisions" "$(key out "o['checksum']")" "$(key lines.json "o['checksum']")"
 
+# Which event is which, in the JSON and in the file; and the records of those that a line accepts, as they are in the input, from a file,
+# from a pipe and with other events lost, when `record` tells them apart.
+equal "run and events" "$(key lines.json "set(o['identity']['run']), o['identity']['event'], o['identity']['events_from']['odin']")" "({6718861}, $(seq -s ', ' 6001 6010 | sed 's/.*/[&]/'), 10)"
+equal "events in the file" "$(h5dump -d /events/event lines.h5 | grep -o '60[01][0-9]' | sort -u | wc -l)" 10
+h5dump -A lines.h5 | grep -A30 'ATTRIBUTE "lines"' | grep -q '"TrackMVA", "TwoTrackMVA"' || fail "the file does not name the lines"
+records() { # JSON, decisions' file, input: the bytes of the accepted records
+    python3 - "$@" <<'PYTHON'
+import json, re, subprocess, sys
+identity = json.load(open(sys.argv[1]))["identity"]
+text = subprocess.run(["h5dump", "-d", "/decisions/lines", "-y", "-w", "0", sys.argv[2]], capture_output=True, text=True, check=True).stdout
+lines = [int(n) for n in re.search(r"DATA \{\s*([0-9, ]+)", text).group(1).split(",")]
+data = open(sys.argv[3], "rb").read()
+for line, at, size in zip(lines, identity["offset_bytes"], identity["bytes"], strict=True):
+    if line:
+        sys.stdout.buffer.write(data[at:at + int.from_bytes(data[at:at + 4], "little")])
+PYTHON
+}
+records lines.json lines.h5 "$ten" >wanted.mdf
+for how in "--threads 1" "--threads 2 --batch 3"; do
+    run hlt1 "$ten" --geometry "$folder" --json -q $how --lines "$source/docs/examples/hlt1-lines.json" --write-accepted accepted.mdf
+    want 0
+    cmp wanted.mdf accepted.mdf || fail "accepted events, $how"
+    equal "accepted, $how" "$(key out "o['selection']['written'], o['selection']['accepted']")" "(3, 3)"
+done
+"$sluice" hlt1 - --geometry "$folder" -q --lines "$source/docs/examples/hlt1-lines.json" --write-accepted piped.mdf <"$ten" >/dev/null || fail "a pipe"
+cmp wanted.mdf piped.mdf || fail "accepted events of a pipe"
+run hlt1 accepted.mdf --geometry "$folder" --json -q --lines "$source/docs/examples/hlt1-lines.json"
+want 0
+equal "accepted again" "$(key out "o['events'], o['selection']['accepted'], o['identity']['record']")" "(3, 3, [0, 1, 2])"
+{ head -c 400000 "$ten"; printf '\1'; tail -c +400002 "$ten"; } >lost.mdf # within the second record, which its checksum then gives away
+run hlt1 lost.mdf --geometry "$folder" --json -q --lines "$source/docs/examples/hlt1-lines.json" -o lost.h5 --write-accepted accepted.mdf
+want 1
+equal "who is left" "$(key out "o['lost_events'], o['identity']['event'], o['identity']['record'][:3]")" "(1, [6001, $(seq -s ', ' 6003 6010)], [0, 2, 3])"
+cp out lost.json
+records lost.json lost.h5 lost.mdf | cmp - accepted.mdf || fail "accepted events after a lost one"
+run hlt1 "$ten" --geometry "$folder" -q --write-accepted a.mdf
+want 2
+run hlt1 "$ten" --geometry "$folder" -q --lines "$source/docs/examples/hlt1-lines.json" --write-accepted a.mep
+want 2
+
 # The report has the run's numbers, and its picture every long track of the event and a dot for each hit of upright layers.
 python3 "$source/tests/cli/hlt1_report.py" r.html >drawn || fail "r.html: not as a report should be"
 for title in "Event 3" "Lines" "Tracks against simulation truth" "Momentum of long tracks" "Muons" "Time" "Faults in the data"; do
@@ -103,6 +143,7 @@ PYTHON
 run hlt1 damaged.mdf --geometry "$folder" --json -q --no-checksum
 want 0
 equal "damage" "$(key out "o['faults']")" "{'bank_version': 1, 'bank_length': 1}"
+equal "whose faults" "$(key out "o['identity']['faults']")" "[2, 0, 0, 0, 0, 0, 0, 0, 0, 0]"
 equal "other events" "$(key out "o['ut_hits'][1:] + o['scifi_clusters'][1:]")" "$(key one.json "o['ut_hits'][1:] + o['scifi_clusters'][1:]")"
 equal "what is left" "$(key out "2000 < o['ut_hits'][0] < 2108 and 7000 < o['scifi_clusters'][0] < 7187")" True
 grep -q "bank" err || fail "the damage was not told: $(cat err)"
