@@ -11,6 +11,8 @@
 #include "io/image/io_image_source.h"
 #include "io/io_part.h"
 
+#include <sluice/run_flow_hlt1.h>
+
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
@@ -94,10 +96,10 @@ static slc_status count_frames(const char *path, uint64_t *n, slc_error *error)
 typedef slc_status count_function(const char *path, uint64_t *n, slc_error *error);
 static count_function *count_of(const slc_flow_chain *chain)
 {
-    return chain == &slc_flow_velo || chain == &slc_flow_cms ? count_bytes
-           : chain == &slc_flow_image                        ? count_pages
-           : chain == &slc_flow_pixel                        ? count_frames
-                                                             : NULL;
+    return chain == &slc_flow_velo || chain == &slc_flow_hlt1 || chain == &slc_flow_cms ? count_bytes
+           : chain == &slc_flow_image                                                   ? count_pages
+           : chain == &slc_flow_pixel                                                   ? count_frames
+                                                                                        : NULL;
 }
 
 /* ---- cutting ----------------------------------------------------------------------------------- */

@@ -100,6 +100,19 @@ want 2
 run hlt1 "$ten" --geometry "$folder" -q --lines "$source/docs/examples/hlt1-lines.json" --write-accepted a.mep
 want 2
 
+# Parts of one input, joined, are the whole run.
+for k in 0 1 2; do
+    run hlt1 "$ten" --geometry "$folder" --json -q --lines "$source/docs/examples/hlt1-lines.json" --part $k/3 -o "part-%p.h5" --write-accepted "part-%p.mdf"
+    want 0
+    [ "$(key out "o['events']")" -gt 0 ] || fail "part $k has no event"
+done
+run join part-0.h5 part-1.h5 part-2.h5 -o joined.h5
+want 0
+for set in events/event events/offset_bytes decisions/lines long_tracks/q_over_p secondaries/mass_mev; do
+    h5diff joined.h5 lines.h5 "/$set" || fail "$set of joined parts"
+done
+cat part-0.mdf part-1.mdf part-2.mdf | cmp - wanted.mdf || fail "accepted events of parts"
+
 # The report has the run's numbers, and its picture every long track of the event and a dot for each hit of upright layers.
 python3 "$source/tests/cli/hlt1_report.py" r.html >drawn || fail "r.html: not as a report should be"
 for title in "Event 3" "Lines" "Tracks against simulation truth" "Momentum of long tracks" "Muons" "Time" "Faults in the data"; do
