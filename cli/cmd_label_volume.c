@@ -8,6 +8,7 @@
 #include "cli_words.h"
 #include "cmd_label_mask.h"
 
+#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -138,13 +139,20 @@ static bool choose_threshold(slc_label_volume_job *job)
     return true;
 }
 
+double slc_label_volume_level(slc_image_type type, double threshold)
+{
+    return type == SLC_IMAGE_F32 && fabs(threshold) <= (double)FLT_MAX ? (double)(float)threshold : threshold;
+}
+
 /* The foreground as bits, if a threshold does not say it or is this volume's own. */
 bool slc_label_volume_foreground(slc_label_volume_job *job, const slc_volume *v, const slc_volume *within,
                                  slc_volume *foreground)
 {
     slc_label_job *label = job->label;
     const size_t row = slc_image_row_bytes(SLC_IMAGE_BITS, v->width);
-    if (label->setup.mask == NULL && !is_otsu(job)) {
+    job->threshold = is_otsu(job) ? job->threshold : slc_label_volume_level(v->type, job->threshold);
+    if (label->setup.mask == NULL && !(job->threshold < label->config.threshold) &&
+        !(job->threshold > label->config.threshold)) {
         *foreground = *v;
         return true;
     }
@@ -157,10 +165,11 @@ bool slc_label_volume_foreground(slc_label_volume_job *job, const slc_volume *v,
     const ptrdiff_t stride = (ptrdiff_t)row, slice_stride = stride * (ptrdiff_t)v->height;
     *foreground = (slc_volume){job->mask, v->width,     v->height,     v->depth,
                                stride,    slice_stride, SLC_IMAGE_BITS};
-    label->mask_config.low = job->threshold;
-    if (slc_volume_mask_make(&job->config, &label->mask_config, v,
-                             label->options->mask != NULL ? within : NULL, job->mask, stride, slice_stride,
-                             &label->error) != SLC_OK) {
+    slc_image_mask_config rule = label->mask_config;
+    rule.low = job->threshold;
+    rule.high = slc_label_volume_level(v->type, rule.high);
+    if (slc_volume_mask_make(&job->config, &rule, v, label->options->mask != NULL ? within : NULL, job->mask,
+                             stride, slice_stride, &label->error) != SLC_OK) {
         slc_cli_say("label", "%s: %s", slc_label_volume_path(job), label->error.text);
         return false;
     }

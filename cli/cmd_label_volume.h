@@ -70,6 +70,8 @@ slc_status slc_label_volume_mask_slice(const slc_label_volume_job *job, uint32_t
 /* A threshold above all that so many bits can be is told, and that there is no component as the volume's
  * fractions are below it. */
 void slc_label_volume_tell_threshold(const slc_label_volume_job *job);
+/* A threshold as voxels of this type are compared with it: floats with a float, as pixels of images are. */
+double slc_label_volume_level(slc_image_type type, double threshold);
 void slc_label_volume_tell_missed(const slc_label_volume_job *job, slc_label_reach reach);
 /* Volumes beside the one that is labelled, but such as come slice by slice with it; and the foreground of
  * voxels, with --mask of those that are in `within`, whose threshold is job->threshold: themselves, or bits.

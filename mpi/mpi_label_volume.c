@@ -87,7 +87,7 @@ static slc_status agree_on_shape(run *r, slc_error *error)
 static slc_status choose_threshold(run *r, slc_error *error)
 {
     slc_mpi_strip *strip = &r->strip;
-    r->job->threshold = r->job->config.threshold;
+    r->job->threshold = slc_label_volume_level(strip->image.type, r->job->config.threshold);
     if (!r->job->label->setup.otsu || strip->image.type == SLC_IMAGE_BITS) {
         return SLC_OK;
     }
@@ -114,7 +114,9 @@ static slc_status make_foreground(run *r, slc_volume *foreground, slc_error *err
         error->text[0] = '\0'; /* it has been told */
         return SLC_ERR_FORMAT;
     }
-    return slc_mpi_slab_mask(&r->strip, &job->config, rule, v, foreground, error);
+    slc_image_mask_config seeded = whole;
+    seeded.high = slc_label_volume_level(r->strip.image.type, seeded.high);
+    return slc_mpi_slab_mask(&r->strip, &job->config, &seeded, v, foreground, error);
 }
 
 /* ---- a volume ---------------------------------------------------------------------------------- */

@@ -224,3 +224,37 @@ refuse "--split does not go with --stream" --split 1 --stream
 refuse "--split does not go with --periodic" --split 1 --periodic z
 refuse "--split does not go with --inverse" --split 1 --inverse
 refuse "--equal does not go with --split" --split 1 --equal
+
+# Floats are compared with a float, as those of images are: 0.7 in a file is at the threshold 0.7, though neither is that number.
+python3 - <<'P'
+import struct
+values = [0.7, 0, 0.1, 0, 0.3, 0.7, 0, 0, 0.1, 0, 0.3, 0.3, 0, 0.1, 0.7]
+for name, shape in (("tenths.npy", "(3, 5)"), ("tenths3.npy", "(1, 3, 5)")):
+    head = ("{'descr': '<f4', 'fortran_order': False, 'shape': %s, }" % shape).ljust(117) + "\n"
+    open(name, "wb").write(b"\x93NUMPY\x01\0" + struct.pack("<H", len(head)) + head.encode() + struct.pack("<15f", *values))
+P
+sizes() { # FILE N: the areas, which are so many
+    equal "components of '$last'" "$(($(wc -l <"$1") - 1))" "$2"
+    sed 1d "$1" | cut -d, -f4 | sort
+}
+while IFS='|' read -r n how; do
+    # shellcheck disable=SC2086 # words on purpose
+    run label tenths.npy -q $how --features area --stats flat.csv
+    want 0
+    sizes flat.csv "$n" >flat
+    for stream in "" --stream; do
+        [[ "$how $stream" != *hysteresis*--stream ]] || continue
+        # shellcheck disable=SC2086
+        run label --volume tenths3.npy -q $how $stream --features area --stats deep.csv
+        want 0
+        sizes deep.csv "$n" >deep
+        cmp flat deep || fail "'$last': other components than of the image"
+    done
+done <<'T'
+2|--threshold 0.7
+1|--threshold 0.1:0.1
+2|--threshold 0.7:0.7
+1|--threshold 0.05:0.1
+2|--threshold 0.05:0.3
+2|--hysteresis 0.3:0.7
+T

@@ -94,6 +94,17 @@ ranks "3" one.npy --hysteresis 1:2 --fill-holes
 ranks "2" bits.npy --hysteresis 1:9 --fill-holes
 ranks "3" slices --hysteresis 210:400 --inverse
 
+# Floats are compared with a float, by all rules.
+python3 -c "
+import numpy as np
+np.save('tenths.npy', np.random.default_rng(3).choice((0, 0.1, 0.3, 0.7), (7, 9, 11), p=(0.7, 0.1, 0.1, 0.1)).astype(np.float32))
+" || fail "numpy"
+for rule in "--threshold 0.7" "--threshold 0.1:0.1" "--hysteresis 0.3:0.7" "--threshold 0.7 --fill-holes"; do
+    # shellcheck disable=SC2086 # words on purpose
+    ranks "3" tenths.npy $rule --connectivity 6
+    [ "$(wc -l <w.csv)" -gt 20 ] || fail "'$last': few components"
+done
+
 # The mask: with labels, alone, of a volume with fewer slices than processes; nothing is left of it where the run fails.
 masks() {
     local n=$1
