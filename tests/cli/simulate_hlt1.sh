@@ -39,6 +39,33 @@ want 0
 [ "$(key out "o['truth']['is_muon']['muons']['tracks']")" -gt 0 ] || fail "no muons of J/psi"
 compared=$((compared + 12))
 
+# Lines by what they are for: J/psi in high masses of two muons, at its mass; beauty in displaced tracks and pairs.
+accepted() { # FILE LINE
+    key "$1" "[l['accepted'] for l in o['selection']['lines'] if l['name'] == '$2'][0]"
+}
+for sample in "plain" "jpsi --jpsi 1" "beauty --beauty 1"; do
+    set -- $sample
+    make s.mdf --events 200 --seed 11 --vertices 2 "${@:2}"
+    run hlt1 s.mdf --geometry "$folder" --json -q --lines "$source/docs/examples/hlt1-lines.json" -o "$1.npz" --columns secondaries
+    want 0
+    cp out "$1.json"
+done
+for what in "jpsi DiMuonHighMass 25" "beauty TrackMVA 25" "beauty TwoTrackMVA 40"; do
+    read -r sample line least <<<"$what"
+    signal=$(accepted "$sample.json" "$line")
+    others=$(accepted plain.json "$line")
+    [ "$signal" -ge "$least" ] && [ "$((8 * others))" -le "$signal" ] || fail "$line accepts $signal of 200 events of $sample, $others of those without"
+done
+/usr/bin/python3 - <<'PYTHON' || fail "pairs of muons are not at the mass of the J/psi"
+import numpy
+found = numpy.load("jpsi.npz")
+mass = found["secondaries.mass_mumu_mev"][(found["secondaries.dimuon"] != 0) & (found["secondaries.muons"] == 2) & (found["secondaries.charge"] == 0)]
+mass = mass[mass > 2700]
+near = mass[abs(mass - 3096.9) < 60]
+assert len(near) > 25 and len(near) > .8 * len(mass) and abs(numpy.median(near) - 3096.9) < 8, (len(near), len(mass), numpy.median(near))
+PYTHON
+compared=$((compared + 6))
+
 want_refused "nowhere" simulate hlt1 --events 1 --geometry nowhere -o x.mdf
 want_refused "jpsi" simulate hlt1 --events 1 --geometry "$folder" --jpsi 2 -o x.mdf
 want_no_file x.mdf
