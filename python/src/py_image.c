@@ -3,6 +3,7 @@
 #include "py_image.h"
 #include "py_mask.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -336,6 +337,9 @@ static PyObject *image_otsu(PyObject *module, PyObject *object)
     status = slc_image_otsu(&in.image, &threshold, &error);
     PyEval_RestoreThread(thread);
     PyBuffer_Release(&in.view);
+    if (in.image.type == SLC_IMAGE_F32 && core_level(SLC_IMAGE_F32, threshold) < threshold) {
+        threshold = (double)nextafterf((float)threshold, INFINITY); /* the same pixels are at or above it */
+    }
     return status == SLC_OK ? PyFloat_FromDouble(threshold) : core_raise(state, status, &error);
 }
 
@@ -370,7 +374,8 @@ PyMethodDef core_image_functions[] = {
      "Connected components of an image or a volume: (labels, n).\n\n"
      "image: 2-D array (h, w) of bool, uint8, uint16, uint32 or float32; rows may be any distance apart. "
      "Pixels at or\n"
-     "above threshold are foreground (None: those above zero); inverse labels the others instead. "
+     "above threshold (of floats rounded to one, as NumPy compares them) are foreground (None: those above "
+     "zero); inverse labels the others instead. "
      "connectivity is 4\n"
      "(edges) or 8 (edges and corners). Components with fewer pixels than min_area or more than max_area are "
      "dropped;\n"

@@ -39,6 +39,9 @@ bool core_setup_take(core_state *state, PyObject *const *values, image_setup *to
 /* Names among image.FEATURES (`most` is SLC_IMAGE_ALL) or image.MEASURES (SLC_IMAGE_MEASURES); NULL or None:
  * area, box and centroid. */
 bool core_features_take(core_state *state, PyObject *value, uint32_t most, uint32_t *features);
+/* A threshold as pixels of this type are compared with it: floats with a float, as NumPy and the command do.
+ */
+double core_level(slc_image_type type, double threshold);
 /* For an image of a type, with pointers that hold as long as the setup. */
 slc_image_label_config core_setup_config(const image_setup *setup, slc_image_type type);
 

@@ -3,6 +3,8 @@
  * so that a small image costs little more than its labelling. */
 #include "py_image.h"
 
+#include <float.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -242,13 +244,17 @@ bool core_features_take(core_state *state, PyObject *value, uint32_t most, uint3
     return n >= 0;
 }
 
+double core_level(slc_image_type type, double threshold)
+{
+    return type == SLC_IMAGE_F32 && fabs(threshold) <= (double)FLT_MAX ? (double)(float)threshold : threshold;
+}
+
 slc_image_label_config core_setup_config(const image_setup *setup, slc_image_type type)
 {
     slc_image_label_config config = setup->config;
     config.exec.device = setup->device[0] != '\0' ? setup->device : NULL;
     /* What is above zero: 1 in integers, in floats the smallest number. */
-    if (setup->no_threshold && type == SLC_IMAGE_F32) {
-        config.threshold = 0x1p-149;
-    }
+    config.threshold = setup->no_threshold && type == SLC_IMAGE_F32 ? 0x1p-149
+                                                                    : core_level(type, config.threshold);
     return config;
 }

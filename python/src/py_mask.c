@@ -110,6 +110,8 @@ static PyObject *volume_foreground(core_state *state, PyObject *image, PyObject 
     if (no_threshold) {
         rule->low = volume.type == SLC_IMAGE_F32 ? (double)FLT_TRUE_MIN : 1;
     }
+    rule->low = core_level(volume.type, rule->low);
+    rule->high = core_level(volume.type, rule->high);
     PyObject *made = NULL;
     if (mask == Py_None) {
         made = foreground_of_volume(state, rule, &volume, NULL, config);
@@ -153,6 +155,8 @@ static PyObject *image_foreground(PyObject *module, PyObject *arguments)
     if (no_threshold) { /* no threshold: what is above zero */
         config.low = in.image.type == SLC_IMAGE_F32 ? (double)FLT_TRUE_MIN : 1;
     }
+    config.low = core_level(in.image.type, config.low);
+    config.high = core_level(in.image.type, config.high);
     if (mask != Py_None && !core_image_get(state, mask, "mask", &within)) {
         PyBuffer_Release(&in.view);
         return NULL;

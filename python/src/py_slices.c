@@ -112,6 +112,7 @@ static slc_status feed_all(slices *self, const slc_volume *volume, const slc_vol
         if (self->no_threshold && volume->type == SLC_IMAGE_F32) { /* the smallest number above zero */
             config.threshold = 0x1p-149;
         }
+        config.threshold = core_level(volume->type, config.threshold);
         self->shape = *volume;
         status = slc_volume_stream_open(&config, volume, &self->checksum, &self->stream, error);
     }

@@ -2,6 +2,7 @@
  * Many images at once: consecutive shares of about as many pixels, each with a labeller and a thread. */
 #include "py_stack.h"
 
+#include <math.h>
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
@@ -222,19 +223,24 @@ static bool open_share(core_state *state, const image_setup *setup, core_labelle
 {
     size_t width = 0, height = 0;
     slc_image_type type = SLC_IMAGE_U8;
+    bool floats = false;
     for (size_t i = s->first; i < s->last; i++) {
         const slc_image *image = &s->of->images[i];
         width = image->width > width ? image->width : width;
         height = image->height > height ? image->height : height;
         type = image->type;
-        if (i > s->first && setup->no_threshold &&
+        /* One labeller has one threshold, which is rounded for floats. */
+        const double level = core_level(SLC_IMAGE_F32, setup->config.threshold);
+        if (i > s->first && (setup->no_threshold || ceil(level) != ceil(setup->config.threshold)) &&
             (type == SLC_IMAGE_F32) != (s->of->images[s->first].type == SLC_IMAGE_F32)) {
-            PyErr_SetString(state->usage_error,
-                            "images of integers and of floats need a threshold to go together");
+            PyErr_SetString(
+                state->usage_error,
+                "images of integers and of floats need a threshold to go together that is one of both");
             return false;
         }
+        floats = floats || type == SLC_IMAGE_F32;
     }
-    slc_image_label_config config = core_setup_config(setup, type);
+    slc_image_label_config config = core_setup_config(setup, floats ? SLC_IMAGE_F32 : type);
     config.exec.threads = 1;
     s->one = core_labeller_take(state, own, &config, width, height);
     if (s->one == NULL || !wish->components) {

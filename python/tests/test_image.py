@@ -229,3 +229,29 @@ def test_signatures_and_docs():
     assert inspect.signature(sluice.image.components).parameters["features"].default == ("area", "box", "centroid")
     for kind in (sluice.image.Labeller, sluice.image.RowStream):
         assert "connectivity" in inspect.signature(kind).parameters and "--" not in kind.__doc__
+
+
+def test_thresholds_of_floats_are_floats():
+    """As NumPy compares them, and as the command and run() do: a pixel that is 0.7 is at the threshold 0.7."""
+    rng = np.random.default_rng(11)
+    volume = rng.choice((0, 0.1, 0.3, 0.7), (5, 20, 30), p=(0.7, 0.1, 0.1, 0.1)).astype(np.float32)
+    image, square, cube = volume[0], np.ones((3, 3)), np.ones((3, 3, 3))
+    for threshold in (0.1, 0.3, 0.7):
+        n, deep = ndimage.label(image >= np.float32(threshold), square)[1], ndimage.label(volume >= np.float32(threshold), cube)[1]
+        assert sluice.image.label(image, threshold=threshold)[1] == sluice.image.components(image, threshold=threshold).n_rows == n > 3
+        assert sluice.image.Labeller(threshold=threshold).label(image)[1] == n and sluice.image.label(volume, threshold=threshold)[1] == deep
+        rows = sluice.image.RowStream(30, dtype=np.float32, threshold=threshold, features=("area",))
+        slices = sluice.image.SliceStream(threshold=threshold, features=("area",))
+        assert rows.push(image).n_rows + rows.finish().n_rows == n and slices.push(volume).n_rows + slices.finish().n_rows == deep
+        for array in (image, volume):
+            assert (sluice.image.foreground(array, threshold=threshold) == (array >= np.float32(threshold))).all()
+            band = sluice.image.foreground(array, threshold=(threshold, threshold))
+            assert (band == (array == np.float32(threshold))).all()
+            assert (sluice.image.foreground(array, hysteresis=(threshold, threshold)) == (array >= np.float32(threshold))).all()
+    labels, counts = sluice.image.Labeller(threshold=0.7).batch([image, (image > 0).astype(np.uint8), image])
+    assert list(counts) == [ndimage.label(a, square)[1] for a in (image >= np.float32(0.7), image > 0, image >= np.float32(0.7))]
+    with pytest.raises(sluice.UsageError, match="a threshold to go together"):
+        sluice.image.Labeller(threshold=1000000.02).batch([image, image.astype(np.uint32)])
+    noise = rng.random((40, 50)).astype(np.float32)
+    otsu = sluice.image.otsu(noise)
+    assert float(np.float32(otsu)) == otsu and (sluice.image.foreground(noise, threshold=otsu) == (noise >= otsu)).all()
