@@ -4,7 +4,6 @@
  */
 #include "cmd_hlt1.h"
 #include "cli_rows.h"
-#include "cli_words.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,7 +18,7 @@ static const slc_cli_option table[] = {
     {"gec-ut-scifi", 0, COUNT(O, gec, 0, UINT32_MAX), "N",
      "leave out events with more clusters in UT and SciFi; 0: none"},
     {"lines", 0, INPUT(O, lines), "FILE", "decide about events by these lines (JSON)"},
-    {"write-accepted", 0, OUTPUT(O, write_accepted), "FILE",
+    {"write-accepted", 0, OUTPUT_AS(O, write_accepted, ENDS_OR_NONE(".mdf", ".raw")), "FILE",
      "write the events that a line accepted, unchanged, as MDF"},
     {"network", 0, INPUT(O, network), "FILE",
      "of TwoTrackMVA; without it the folder's two_track_mva_model.json"},
@@ -68,10 +67,6 @@ static int set_config(slc_hlt1_job *job)
     }
     if (options->write_accepted != NULL && options->lines == NULL) {
         return slc_cli_wrong(&slc_cmd_hlt1, "--write-accepted needs --lines");
-    }
-    if (options->write_accepted != NULL && slc_cli_ends_with(options->write_accepted, ".mep")) {
-        return slc_cli_wrong(&slc_cmd_hlt1, "--write-accepted %s: events are written as MDF: name it .mdf",
-                             options->write_accepted);
     }
     slc_hlt1_config_default(&job->config);
     slc_velo_config_default(&job->velo);

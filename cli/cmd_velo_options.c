@@ -86,7 +86,7 @@ const slc_cli_option slc_velo_options_table[SLC_VELO_OPTIONS] = {
      "vertices take the errors of tracks for so much larger"},
     {"truth", 0, FLAG(O, truth), NULL, "compare with the simulation truth in the input"},
     {"select", 0, INPUT(O, select), "FILE", "decide about events by the lines of a selection (JSON)"},
-    {"write-accepted", 0, OUTPUT(O, write_accepted), "FILE",
+    {"write-accepted", 0, OUTPUT_AS(O, write_accepted, ENDS_OR_NONE(".mdf", ".raw")), "FILE",
      "write the events that a line accepted, unchanged, as MDF"},
     {"decision-bank", 0, FLAG(O, decision_bank), NULL,
      "append to each of these a raw bank with its decision"},
@@ -164,10 +164,6 @@ static int check(slc_velo_options *options)
 {
     if (options->write_accepted != NULL && options->select == NULL) {
         return slc_cli_wrong(&slc_cmd_velo, "--write-accepted needs --select");
-    }
-    if (options->write_accepted != NULL && slc_cli_ends_with(options->write_accepted, ".mep")) {
-        return slc_cli_wrong(&slc_cmd_velo, "--write-accepted %s: events are written as MDF: name it .mdf",
-                             options->write_accepted);
     }
     if (options->decision_bank && options->write_accepted == NULL) {
         return slc_cli_wrong(&slc_cmd_velo, "--decision-bank needs --write-accepted");

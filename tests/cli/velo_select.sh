@@ -239,7 +239,7 @@ want 1
 echo "sluice velo: nowhere.json: No such file or directory" | want_err
 run velo a.mdf --write-accepted x.mdf
 want 2
-want_refused '--write-accepted x.mep: events are written as MDF' velo a.mdf --select "$s" --write-accepted x.mep
+want_refused "--write-accepted takes a name that ends with .mdf or .raw or has no ending, not 'x.mep'" velo a.mdf --select "$s" --write-accepted x.mep
 run velo a.mdf --select "$s" --write-accepted nowhere/x.mdf
 want 1
 echo "sluice velo: nowhere/x.mdf: cannot create: No such file or directory" | want_err
