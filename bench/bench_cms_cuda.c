@@ -28,8 +28,8 @@ enum {
     STREAMS = 4,
     FLOW_EVENTS = 64, /* of a batch, and its bytes: as the command has them */
     FLOW_BYTES = 8 << 20,
-    FLOW_STREAMS = 4,
-    FLOW_RUNS = 3 /* each is some hundred batches */
+    FLOW_STREAMS = 4, /* up to twice as many */
+    FLOW_RUNS = 3     /* each is some hundred batches */
 };
 
 typedef struct bench {
@@ -289,7 +289,7 @@ static slc_status bench_streams(bench *b, streams *s)
     for (uint32_t n = 1; n <= STREAMS && status == SLC_OK; n *= 2) {
         status = time_streams(b, s, n, all, slowest * (double)all);
     }
-    for (uint32_t n = FLOW_STREAMS; n <= 4 * FLOW_STREAMS && status == SLC_OK; n *= 2) {
+    for (uint32_t n = FLOW_STREAMS; n <= 2 * FLOW_STREAMS && status == SLC_OK; n += 2) {
         status = time_flow(b, s, n, slowest);
     }
     return status;

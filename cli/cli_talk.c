@@ -76,6 +76,15 @@ void slc_cli_note(const char *command, const char *format, ...)
     va_end(arguments);
 }
 
+void slc_cli_tell_unlocked(const char *command, uint64_t bytes)
+{
+    if (bytes > 0) {
+        slc_cli_say(command,
+                    "%.1f MiB of memory could not be page-locked: copies to and from the GPU take a detour",
+                    (double)bytes / (1 << 20));
+    }
+}
+
 void slc_cli_say(const char *command, const char *format, ...)
 {
     va_list arguments;

@@ -24,6 +24,9 @@ __attribute__((format(printf, 2, 3)))
 #endif
 void slc_cli_note(const char *command, const char *format, ...);
 
+/* That the system would not page-lock so many bytes for copies to and from GPUs; of 0 nothing. */
+void slc_cli_tell_unlocked(const char *command, uint64_t bytes);
+
 /* Lines are given to `also`, too, without the command's name; NULL: no more. */
 void slc_cli_talk_also(void (*also)(void *context, const char *line), void *context);
 

@@ -33,7 +33,7 @@ typedef struct slc_cms_totals {
     slc_cms_word_counts words;
     slc_cms_calibrate_counts columns;
     uint64_t modules, clusters, pixels;
-    uint64_t checksum;
+    uint64_t checksum, unlocked_bytes;
     double seconds[SLC_CMS_STAGES], seconds_total;
     slc_faults faults;
 } slc_cms_totals;

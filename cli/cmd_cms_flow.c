@@ -201,6 +201,8 @@ bool slc_cms_job_run(slc_cms_job *job)
     slc_flow_totals totals;
     slc_flow_totals_of(job->flow, &totals);
     job->totals.checksum = totals.checksum;
+    job->totals.unlocked_bytes = totals.unlocked_bytes;
+    slc_cli_tell_unlocked("cms", totals.unlocked_bytes);
     job->partial = slc_cli_cut();
     return status == SLC_END && !slc_cli_broken();
 }

@@ -4,6 +4,8 @@
 #include "cli_tree.h"
 #include "cmd_cms.h"
 
+#include <string.h>
+
 #define TOTAL(member) FIELD(slc_cms_totals, member)
 static const slc_cli_field fields[] = {
     {"events", TOTAL(events)},
@@ -59,6 +61,9 @@ bool slc_cms_print(const slc_cms_job *job)
     slc_cli_put_faults(&tree, "faults", &totals->faults);
     slc_cli_put_fields(&tree, "seconds", seconds, sizeof seconds / sizeof *seconds, totals);
     slc_cli_put(&tree, ".chain", slc_cli_sum(totals->seconds, SLC_CMS_STAGES));
+    if (job->config.exec.device != NULL && strcmp(job->config.exec.device, "cpu") != 0) {
+        slc_cli_put(&tree, "not_page_locked_bytes", totals->unlocked_bytes);
+    }
     slc_cli_put(&tree, "device", job->options->device != NULL ? job->options->device : "cpu");
     return slc_cli_tree_tell(&tree, job->options->json, lines, sizeof lines / sizeof *lines);
 }

@@ -91,6 +91,7 @@ void slc_velo_device_put(const slc_velo_job *job, slc_cli_tree *tree)
     if (device != NULL && strcmp(device, "cpu") != 0) {
         slc_cli_put(tree, "device.name", device);
         slc_cli_put(tree, "device.left_events", job->totals.left_events);
+        slc_cli_put(tree, "device.not_page_locked_bytes", job->timing.flow.unlocked_bytes);
     }
 }
 

@@ -310,6 +310,7 @@ bool slc_velo_job_run(slc_velo_job *job, bool (*take)(slc_velo_job *, const slc_
     slc_flow_totals_of(job->flow, &job->timing.flow);
     if (take == slc_velo_job_take) { /* and not again over what was kept */
         job->totals.checksum = job->timing.flow.checksum;
+        slc_cli_tell_unlocked("velo", job->timing.flow.unlocked_bytes);
     }
     slc_flow_close(job->flow);
     job->flow = NULL;

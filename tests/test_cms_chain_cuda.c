@@ -6,6 +6,7 @@
  */
 #include "base/columns.h"
 #include "cms/cuda/cms_chain_cuda.h"
+#include "cuda/cuda_lend.h"
 #include "cuda/cuda_stream.h"
 #include "sim/sim_cms_synthetic.h"
 #include "support/assert_ok.h"
@@ -255,10 +256,10 @@ static void results_that_are_locked(void **state)
     slc_cms_chain_lock_results(p.gpu);
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         part_of((uint32_t)(5 * i), sizes[i], &batch);
-        uint8_t *own = batch.bytes, *block = slc_cms_chain_allocate(batch.size + 4);
+        uint8_t *own = batch.bytes, *block = slc_cuda_lend(batch.size + 4);
         assert_non_null(block);
         memcpy(block + 4, own, batch.size);
-        slc_cms_chain_lock(block);
+        slc_cuda_lend_lock(block, 1);
         assert_true(slc_cuda_is_pinned(block));
         batch.bytes = block + 4;
         run_batch(&p, &batch);
@@ -268,7 +269,7 @@ static void results_that_are_locked(void **state)
         assert_int_equal(slc_cuda_is_pinned(digis->block), digis->block_size >= 1 << 20);
         locked = locked || digis->block_size >= 1 << 20;
         batch.bytes = own;
-        slc_cms_chain_release(block);
+        slc_cuda_give_back(block);
     }
     assert_true(locked || n_simulated < 100);
     slc_cms_chain_unlock_result(&p.on_gpu);

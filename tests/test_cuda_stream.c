@@ -183,7 +183,7 @@ static void blocks_go_from_hand_to_hand(void **state)
     assert_true(a != NULL && b != NULL && a != b);
     memset(a, 1, size);
     assert_false(slc_cuda_is_pinned(a));
-    assert_true(slc_cuda_block_lock(a) && slc_cuda_block_lock(a));
+    assert_true(slc_cuda_block_lock(a, 1) && slc_cuda_block_lock(a, 1));
     assert_true(slc_cuda_is_pinned(a + size - 1) && !slc_cuda_is_pinned(b));
     slc_cuda_block_release(a);
     slc_cuda_block_release(b);

@@ -119,6 +119,9 @@ static void run_file(const char *path, const way *w, told *t)
     assert_int_equal(status, SLC_END);
     slc_flow_totals_of(flow, &totals);
     t->found.checksum = totals.checksum;
+    /* Of what is lent, and of that alone: batches of pieces of the file, and those that workers read. */
+    assert_int_equal(totals.unlocked_bytes > 0, w->device != NULL && atomic_load(&toy_refuses) != 0 &&
+                                                    atomic_load(&toy_most_locked) > 0);
     atomic_store(&toy_unlocked, 0);
     slc_flow_close(flow);
     assert_int_equal(atomic_load(&toy_locked), 0); /* what was page-locked is given back */
@@ -175,6 +178,7 @@ static void files_on_several(void **state)
                         first.found.clusters > 0);
         }
         atomic_store(&toy_most_locked, i % 5 == 0 ? 0 : i % 5 == 1 ? 2 : 1 << 20);
+        atomic_store(&toy_refuses, i % 3 == 2);
         run_file(path, &w, &t);
         assert_told_same(&t, &first, w.results_alone);
     }
@@ -182,8 +186,56 @@ static void files_on_several(void **state)
     slc_sim_cms_close(sim);
 }
 
+/* On a device the next input is opened while the end of one is being read; that it cannot be is told when it
+ * is its turn, and does not end the run. A flow may be closed with an input opened ahead. */
+static void inputs_opened_ahead(void **state)
+{
+    (void)state;
+    static const char path[] = "test_run_devices_ahead.raw", absent[] = "test_run_devices_absent.raw";
+    static const char *const paths[] = {path, absent, path, path};
+    enum { INPUTS = sizeof paths / sizeof *paths };
+    slc_sim_cms_config config;
+    slc_sim_cms_config_default(&config);
+    config.seed = 7;
+    config.tracks = 150;
+    ASSERT_OK(slc_sim_cms_open(&config, &sim, &error));
+    write_damaged(path);
+    for (int all = 1; all >= 0; all--) {
+        slc_cms_config cms;
+        slc_cms_config_default(&cms, SLC_CMS_PHASE1);
+        cms.exec.device = "cuda";
+        const slc_flow_cms_setup setup = {&cms, slc_sim_cms_cabling(sim), slc_sim_cms_gains(sim)};
+        slc_flow_config flows;
+        slc_flow_config_default(&flows);
+        flows.paths = paths;
+        flows.n_paths = INPUTS;
+        flows.batch_events = 2;
+        flows.keep_going = flows.results_alone = true;
+        slc_flow *flow = NULL;
+        slc_flow_item *item = NULL;
+        uint32_t ended = 0, items = 0;
+        ASSERT_OK(slc_flow_open(&flows, &slc_flow_cms, &setup, &flow, &error));
+        while ((all == 1 || ended == 0) && slc_flow_next(flow, &item, &error) == SLC_OK) {
+            assert_int_equal(item->input, ended);
+            assert_string_equal(item->path, paths[ended]);
+            assert_int_equal(item->ended && item->status < 0, ended == 1);
+            assert_int_equal(strstr(item->error.text, absent) != NULL, ended == 1);
+            items += !item->ended;
+            ended += item->ended;
+            slc_flow_release(flow, item);
+        }
+        assert_int_equal(ended, all == 1 ? INPUTS : 1);
+        assert_true(items >= 3 * ended - 3 && items > 0);
+        slc_flow_close(flow);
+        assert_int_equal(atomic_load(&toy_locked), 0);
+    }
+    assert_int_equal(remove(path), 0);
+    slc_sim_cms_close(sim);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(files_on_several)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(files_on_several),
+                                       cmocka_unit_test(inputs_opened_ahead)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -382,8 +382,7 @@ SLC_API void *slc_flow_first_chain(slc_flow *flow);
 typedef struct slc_flow_totals {
     uint32_t workers;
     uint64_t items, events, lost_events;
-    /* Of all that was handed out and is SLC_OK, and over how many events: the same for any threads, batches,
-     * instruction sets and devices. docs/formats/checksum.md */
+    /* Of all that was handed out and is SLC_OK, and over how many events (docs/formats/checksum.md). */
     uint64_t checksum, n_summed;
     slc_faults faults;                 /* of reading */
     double seconds;                    /* of wall time since the first _next */
@@ -391,6 +390,7 @@ typedef struct slc_flow_totals {
     uint32_t first_input, n_inputs;    /* of config.part: its inputs */
     uint64_t first_place;              /* and where in the first of them it begins (bytes, pages or frames) */
     uint64_t first_event; /* the number, through all inputs, of its first event: with config.count_before */
+    uint64_t unlocked_bytes; /* that the system would not page-lock for GPUs meanwhile, for all flows */
 } slc_flow_totals;
 SLC_API void slc_flow_totals_of(slc_flow *flow, slc_flow_totals *totals);
 

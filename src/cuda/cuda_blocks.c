@@ -16,6 +16,7 @@ enum { BLOCKS = 1024 };
 typedef struct block {
     void *at;
     size_t bytes;
+    uint32_t times; /* it was handed out */
     bool used, locked, refused;
 } block;
 
@@ -23,7 +24,8 @@ static struct {
     pthread_mutex_t mutex; /* over all that follows */
     block block[BLOCKS];
     uint32_t n, streams;
-    int device; /* of the last stream; -1: none yet */
+    int device;             /* of the last stream; -1: none yet */
+    uint64_t refused_bytes; /* since the program began */
 } blocks = {.mutex = PTHREAD_MUTEX_INITIALIZER, .device = -1};
 static pthread_mutex_t locking = PTHREAD_MUTEX_INITIALIZER; /* one block at a time; taken before the other */
 
@@ -89,6 +91,7 @@ void *slc_cuda_block_allocate(size_t bytes)
     }
     if (b != NULL) {
         b->used = true;
+        b->times++;
         at = b->at;
     }
     (void)pthread_mutex_unlock(&blocks.mutex);
@@ -105,12 +108,20 @@ void slc_cuda_block_release(void *at)
     (void)pthread_mutex_unlock(&blocks.mutex);
 }
 
-bool slc_cuda_block_lock(void *at)
+uint64_t slc_cuda_blocks_refused(uint64_t bytes)
+{
+    (void)pthread_mutex_lock(&blocks.mutex);
+    const uint64_t sum = blocks.refused_bytes += bytes;
+    (void)pthread_mutex_unlock(&blocks.mutex);
+    return sum;
+}
+
+bool slc_cuda_block_lock(void *at, uint32_t times)
 {
     (void)pthread_mutex_lock(&blocks.mutex);
     block b = *find(at);
     (void)pthread_mutex_unlock(&blocks.mutex);
-    if (b.locked || b.refused) {
+    if (b.locked || b.refused || b.times < times) {
         return b.locked;
     }
     (void)pthread_mutex_lock(&locking);
@@ -125,6 +136,7 @@ bool slc_cuda_block_lock(void *at)
         block *own = find(at);
         own->locked = b.locked;
         own->refused = !b.locked;
+        blocks.refused_bytes += b.locked ? 0 : b.bytes;
         (void)pthread_mutex_unlock(&blocks.mutex);
     }
     (void)pthread_mutex_unlock(&locking);

@@ -11,7 +11,7 @@
 #include <sluice/cuda.h>
 
 enum {
-    SLC_CUDA_ENGINES_ABI = 11
+    SLC_CUDA_ENGINES_ABI = 12
 }; /* raised whenever a table of calls, or a struct that they pass on, changes */
 
 /* Of <sluice/cuda.h> (cuda_device.c). */
@@ -32,8 +32,7 @@ typedef struct slc_cuda_engines {
     const struct slc_pet_on_calls *pet_on;
     const struct slc_pet_look_calls *pet_look;
     const struct slc_velo_cuda_calls *velo;
-    /* For measurements (bench/). */
-    const struct slc_cuda_stream_calls *stream;
+    const struct slc_cuda_stream_calls *stream; /* for measurements, too (bench/), as those that follow */
     const struct slc_cuda_measure_calls *measure;
     const struct slc_pet_stage_calls *pet_stage;
 } slc_cuda_engines;

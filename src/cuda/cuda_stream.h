@@ -51,10 +51,12 @@ void slc_cuda_memory_clear(slc_cuda_memory *memory);
  * again, and goes back to the system with the last stream. NULL without memory. Any thread calls these. */
 void *slc_cuda_block_allocate(size_t bytes);
 void slc_cuda_block_release(void *at);
-/* Page-locks a block, if it is not, for every device, by the one whose stream was opened last, which becomes
- * the calling thread's. Memory that has been written to takes a tenth of the time. False: it is not, and
- * copies go by way of pieces. */
-bool slc_cuda_block_lock(void *at);
+/* Page-locks a block that has been handed out so often, if it is not, for every device, by the one whose
+ * stream was opened last, which becomes the calling thread's. Memory that has been written to takes a tenth
+ * of the time. False: it is not, and copies go by way of pieces. */
+bool slc_cuda_block_lock(void *at, uint32_t times);
+/* Adds to the bytes that the system has refused to page-lock, and returns them. */
+uint64_t slc_cuda_blocks_refused(uint64_t bytes);
 /* A stream was opened, or closed. */
 void slc_cuda_blocks_count(bool opened, uint32_t device);
 
@@ -113,7 +115,7 @@ slc_status slc_cuda_stream_wait_event(slc_cuda_stream *stream, slc_cuda_event *e
 slc_status slc_cuda_event_seconds(slc_cuda_event *first, slc_cuda_event *second, double *seconds,
                                   slc_error *error);
 
-/* ---- what measurements use (bench/) ----------------------------------------------------------- */
+/* ---- the table (cuda_engines.h) --------------------------------------------------------------- */
 
 struct slc_cuda_stream_calls {
     __typeof__(slc_cuda_stream_open) *stream_open;
@@ -134,6 +136,10 @@ struct slc_cuda_stream_calls {
     __typeof__(slc_cuda_event_close) *event_close;
     __typeof__(slc_cuda_event_record) *event_record;
     __typeof__(slc_cuda_event_seconds) *event_seconds;
+    __typeof__(slc_cuda_block_allocate) *block_allocate;
+    __typeof__(slc_cuda_block_release) *block_release;
+    __typeof__(slc_cuda_block_lock) *block_lock;
+    __typeof__(slc_cuda_blocks_refused) *blocks_refused;
 };
 extern const struct slc_cuda_stream_calls slc_cuda_stream_calls;
 

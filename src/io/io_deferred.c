@@ -497,6 +497,13 @@ static void merge_faults(const slc_io_deferred *deferred, uint64_t first_event, 
     }
 }
 
+size_t slc_io_packets_size(const slc_batch *batch, const slc_io_deferred *deferred, size_t *present)
+{
+    const slc_mep_plan *plan = &deferred->packets;
+    *present = plan->present;
+    return plan->n_parts > 0 && !deferred->finished ? slc_mep_lay(plan, batch).size : 0;
+}
+
 slc_status slc_io_finish_batch(slc_batch *batch, slc_io_deferred *deferred, slc_faults *faults,
                                slc_error *error)
 {

@@ -33,6 +33,10 @@ slc_status slc_io_read_batch_deferred(slc_io_source *source, uint32_t max_events
 slc_status slc_io_finish_batch(slc_batch *batch, slc_io_deferred *deferred, slc_faults *faults,
                                slc_error *error);
 
+/* Of a batch of packets that is not finished: how many bytes it will have, and how many of these are in it
+ * already, at its beginning. 0: it is none of packets. */
+size_t slc_io_packets_size(const slc_batch *batch, const slc_io_deferred *deferred, size_t *present);
+
 /* What finishing has come to, for batches in the order of reading: `events` is how many were lost, by which
  * event numbers of later batches are too high. Zero-initialise. */
 typedef struct slc_io_losses {

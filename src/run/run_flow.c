@@ -7,6 +7,7 @@
  * One mutex and three conditions: a batch is milliseconds of work, so that a microsecond for handing it over
  * is nothing.
  */
+#include "cuda/cuda_lend.h"
 #include "run/run_flow_part.h"
 #include "simd/simd_checksum.h"
 
@@ -468,6 +469,7 @@ void slc_flow_totals_of(slc_flow *f, slc_flow_totals *totals)
     totals->n_inputs = f->part.end - f->part.first;
     totals->first_place = f->part.from;
     totals->first_event = f->part.first_event;
+    totals->unlocked_bytes = f->devices.list.n > 0 ? slc_cuda_refused() - f->refused : 0;
     totals->seconds = f->begun ? (f->ended > 0 ? f->ended : slc_clock_seconds()) - f->began : 0;
     totals->reading = f->reading;
     for (uint32_t i = 0; i < f->n_workers; i++) {
@@ -504,6 +506,7 @@ slc_status slc_flow_open(const slc_flow_config *config, const slc_flow_chain *ch
     f->chain = chain;
     f->setup = setup;
     f->devices = devices;
+    f->refused = devices.list.n > 0 ? slc_cuda_refused() : 0;
     f->first_wrong = UINT32_MAX;
     slc_flow_count_workers(f);
     f->chains = f->config;
@@ -541,6 +544,7 @@ void slc_flow_close(slc_flow *f)
         slc_flow_leave_input(f, s->input);
     }
     slc_flow_leave_input(f, f->input);
+    slc_flow_leave_input(f, f->ahead);
     while (f->all != NULL) {
         slc_flow_slot *s = f->all;
         f->all = s->all;

@@ -8,6 +8,7 @@
 #include "base/config.h"
 #include "base/team.h"
 #include "cms/cuda/cms_chain_cuda.h"
+#include "cuda/cuda_lend.h"
 #include "io/cms/io_cms_scout.h"
 #include "run/run_flow_events.h"
 
@@ -58,13 +59,8 @@ typedef struct cms_item {
     slc_flow_cms_result result; /* first: it is what the item shows */
     slc_io_deferred *deferred;
     bool is_deferred, results_alone;
-    bool on_device; /* it was: its results are page-locked */
-    /* The bytes of its batch are those of a piece of the file, or page-locked ones for a batch that is read
-     * by a worker; the batch's own wait meanwhile. */
-    bool lent;
-    void *locked;
-    uint8_t *waiting;
-    size_t waiting_size;
+    bool on_device;     /* it was: its results are page-locked */
+    slc_flow_loan loan; /* of a piece of the file, or of a block for a batch that is read by a worker */
 } cms_item;
 
 /* Returns the block that they are in. A batch that could not have one has its own bytes: NULL. */
@@ -72,36 +68,23 @@ static void *lend_bytes(cms_item *own, slc_batch *batch)
 {
     const slc_io_shared *shared = slc_io_deferred_shared(own->deferred);
     size_t size = batch->size;
-    void *block = shared != NULL ? shared->bytes : slc_cms_chain_allocate(size);
-    uint8_t *bytes = block;
+    void *block = shared != NULL ? shared->bytes : slc_cuda_lend(size);
     if (block == NULL) {
         return NULL;
     }
     if (shared != NULL) {
-        bytes = slc_io_deferred_bytes(own->deferred, &size);
-    } else {
-        own->locked = block;
-        /* An event at the end of its file has been read already. */
-        memcpy(bytes, batch->bytes, size < batch->capacity ? size : batch->capacity);
+        uint8_t *bytes = slc_io_deferred_bytes(own->deferred, &size);
+        slc_flow_lend(&own->loan, batch, bytes, size, 0);
+    } else { /* an event at the end of its file has been read already */
+        slc_flow_lend(&own->loan, batch, block, size, size < batch->capacity ? size : batch->capacity);
+        own->loan.block = block;
     }
-    own->waiting = batch->bytes;
-    own->waiting_size = batch->capacity;
-    batch->bytes = bytes;
-    batch->capacity = size;
-    own->lent = true;
     return block;
 }
 
 static void take_back_bytes(cms_item *own, slc_batch *batch)
 {
-    if (own->lent) {
-        batch->bytes = own->waiting;
-        batch->capacity = own->waiting_size;
-        batch->n_events = 0; /* they are not there any more */
-        own->lent = false;
-    }
-    slc_cms_chain_release(own->locked);
-    own->locked = NULL;
+    slc_flow_take_back(&own->loan, batch);
     slc_io_deferred_leave(own->deferred);
 }
 
@@ -133,8 +116,8 @@ static slc_status look_ahead(slc_flow_events *in, const slc_flow_config *config,
     slc_cms_looking how = {.threads = half < SCOUTS ? half : SCOUTS,
                            .piece_bytes = piece < MOST ? piece : MOST};
     if (config->results_alone) { /* else the caller has the batch as long as he likes */
-        how.allocate = slc_cms_chain_allocate;
-        how.release = slc_cms_chain_release;
+        how.allocate = slc_cuda_lend;
+        how.release = slc_cuda_give_back;
     }
     in->defers = true;
     return how.threads > 0 ? slc_io_cms_look_ahead(in->source, &how, error) : SLC_OK;
@@ -154,6 +137,11 @@ static slc_status open_cms_input(const void *setup, const slc_flow_config *confi
         }
     }
     return status;
+}
+
+bool slc_flow_cms_looked(const void *input)
+{
+    return slc_io_cms_looked(((const slc_flow_events *)input)->source);
 }
 
 /* Is the last event one that the end of the input has cut? */
@@ -202,7 +190,7 @@ static slc_status finish_cms(slc_flow_item *item, slc_error *error)
     if (status != SLC_OK) {
         take_back_bytes(own, &item->batch);
     } else if (block != NULL) { /* which is full now */
-        slc_cms_chain_lock(block);
+        slc_cuda_lend_lock(block, 1);
     }
     return status;
 }

@@ -6,6 +6,7 @@
  */
 #include "run/run_flow_events.h"
 #include "base/config.h"
+#include "cuda/cuda_lend.h"
 #include "io/io_part.h"
 #include "lhcb/lhcb_identity.h"
 
@@ -106,12 +107,38 @@ slc_status slc_flow_events_identify(const slc_flow_item *item, slc_lhcb_events *
                             : slc_fail(error, status, "identity of events: %s", slc_status_name(status));
 }
 
+/* ---- loans ------------------------------------------------------------------------------------- */
+
+void slc_flow_lend(slc_flow_loan *loan, slc_batch *batch, uint8_t *bytes, size_t size, size_t kept)
+{
+    if (kept > 0) {
+        memcpy(bytes, batch->bytes, kept);
+    }
+    loan->waiting = batch->bytes;
+    loan->waiting_size = batch->capacity;
+    batch->bytes = bytes;
+    batch->capacity = size;
+    loan->lent = true;
+}
+
+void slc_flow_take_back(slc_flow_loan *loan, slc_batch *batch)
+{
+    if (loan->lent) {
+        batch->bytes = loan->waiting;
+        batch->capacity = loan->waiting_size;
+        batch->n_events = 0; /* they are not there any more */
+    }
+    slc_cuda_give_back(loan->block);
+    *loan = (slc_flow_loan){.lent = false};
+}
+
 /* ---- VELO -------------------------------------------------------------------------------------- */
 
 typedef struct velo_item {
     slc_flow_velo_result result; /* first: it is what the item shows */
     slc_io_deferred *deferred;
-    bool is_deferred;
+    bool is_deferred, locks, results_alone;
+    slc_flow_loan loan;
     size_t *length; /* of events, as far as they are not cut */
     uint32_t length_capacity;
 } velo_item;
@@ -161,6 +188,7 @@ static slc_status open_velo_item(const void *setup, slc_flow_item *item, slc_err
 static void close_velo_item(slc_flow_item *item)
 {
     velo_item *own = item->result;
+    slc_flow_take_back(&own->loan, &item->batch);
     slc_io_deferred_close(own->deferred);
     free(own->length);
     slc_velo_result_clear(&own->result.found);
@@ -173,7 +201,10 @@ static slc_status open_velo_input(const void *setup, const slc_flow_config *conf
 {
     const slc_status status = slc_flow_events_open(config, path, false, input, error);
     if (status == SLC_OK) {
-        ((slc_flow_events *)*input)->velo = setup;
+        const char *device = device_of_velo(setup, config);
+        slc_flow_events *in = *input;
+        in->velo = setup;
+        in->locks = device != NULL && strcmp(device, "cpu") != 0;
     }
     return status;
 }
@@ -182,6 +213,9 @@ static slc_status read_velo(void *input, const slc_flow_config *config, slc_flow
 {
     const slc_flow_events *in = input;
     velo_item *own = item->result;
+    slc_flow_take_back(&own->loan, &item->batch);
+    own->locks = in->locks;
+    own->results_alone = config->results_alone;
     slc_faults_reset(&own->result.found.faults);
     slc_faults_reset(&own->result.truth_faults);
     own->result.raw = in->raw;
@@ -202,11 +236,37 @@ static slc_status read_velo(void *input, const slc_flow_config *config, slc_flow
     return status;
 }
 
+/* Blocks of packets go to a GPU as they lie, so that they are read into memory that it copies from. Other
+ * banks are packed first. */
+enum { LOCKED_AT = 2 }; /* the second time that a block is used: few batches of large events take no gain */
+
+static void lend_block(velo_item *own, slc_batch *batch)
+{
+    size_t kept = 0;
+    const size_t size = slc_io_packets_size(batch, own->deferred, &kept);
+    void *block = size > 0 ? slc_cuda_lend(size + size / 8) : NULL; /* for batches of about this size, too */
+    if (block != NULL) {
+        slc_flow_lend(&own->loan, batch, block, size, kept);
+        own->loan.block = block;
+    }
+}
+
 static slc_status finish_velo(slc_flow_item *item, slc_error *error)
 {
     velo_item *own = item->result;
-    return own->is_deferred ? slc_io_finish_batch(&item->batch, own->deferred, &item->reading, error)
-                            : SLC_OK;
+    if (!own->is_deferred) {
+        return SLC_OK;
+    }
+    if (own->locks) {
+        lend_block(own, &item->batch);
+    }
+    const slc_status status = slc_io_finish_batch(&item->batch, own->deferred, &item->reading, error);
+    if (status != SLC_OK) {
+        slc_flow_take_back(&own->loan, &item->batch);
+    } else if (own->loan.lent) {
+        slc_cuda_lend_lock(own->loan.block, LOCKED_AT);
+    }
+    return status;
 }
 
 static slc_status identify(const slc_flow_item *item, slc_flow_velo_result *result, slc_error *error)
@@ -272,7 +332,7 @@ static slc_status read_truth(velo_item *own, const slc_batch *all, slc_error *er
     return status;
 }
 
-static slc_status run_velo(void *chain, const void *setup, slc_flow_item *item, slc_error *error)
+static slc_status run_events(void *chain, const void *setup, slc_flow_item *item, slc_error *error)
 {
     const slc_flow_velo_setup *velo = setup;
     slc_flow_velo_result *result = item->result;
@@ -297,6 +357,16 @@ static slc_status run_velo(void *chain, const void *setup, slc_flow_item *item, 
     if (status == SLC_OK && velo->identity && result->events.head.size > 0) {
         memcpy(result->events.faults, result->found.counts.faults,
                result->events.head.size * sizeof *result->events.faults);
+    }
+    return status;
+}
+
+static slc_status run_velo(void *chain, const void *setup, slc_flow_item *item, slc_error *error)
+{
+    velo_item *own = item->result;
+    const slc_status status = run_events(chain, setup, item, error);
+    if (own->results_alone) { /* the bytes of the batch go to another one */
+        slc_flow_take_back(&own->loan, &item->batch);
     }
     return status;
 }

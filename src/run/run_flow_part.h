@@ -63,6 +63,7 @@ struct slc_flow {
     const void *setup;
     uint32_t n_slots, n_workers, n_started;
     slc_run_devices devices;
+    uint64_t refused; /* bytes that were not page-locked before */
     slc_flow_worker *workers;
     slc_run_places *places;
     sigset_t mask; /* of the caller */
@@ -75,7 +76,10 @@ struct slc_flow {
 
     /* The reader's own. */
     slc_flow_input *input;
-    uint32_t n_opened;
+    slc_flow_input *ahead; /* the one after it, if that is opened already, and what came of it */
+    slc_status ahead_status;
+    slc_error ahead_error;
+    uint32_t n_opened; /* but for the one ahead */
     uint64_t n_read;
     bool last_read;
 

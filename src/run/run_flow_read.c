@@ -3,6 +3,7 @@
  * The reading end of a flow: inputs one after the other into slots, in line for the workers.
  */
 #include "io/io_stream.h"
+#include "run/run_flow_events.h"
 #include "run/run_flow_part.h"
 
 #include <math.h>
@@ -204,6 +205,31 @@ bool slc_flow_wait(slc_flow *f)
     return pthread_cond_timedwait(&f->ready, &f->mutex, &until) == 0;
 }
 
+/* An input of paths, with what came of opening it. NULL: no memory. */
+static slc_flow_input *open_input(slc_flow *f, uint32_t number, slc_status *status, slc_error *error)
+{
+    slc_flow_input *in = calloc(1, sizeof *in);
+    if (in == NULL) {
+        *status = slc_fail(error, SLC_ERR_MEMORY, "no memory for an input");
+        return NULL;
+    }
+    in->users = 1;
+    slc_run_part_place(&f->part, number, &f->config);
+    *status = f->chain->input_open(f->setup, &f->config, f->config.paths[number], &in->at, error);
+    return in;
+}
+
+/* While the end of an input is being read, who reads ahead in the next one has nothing else to do. */
+static void open_ahead(slc_flow *f)
+{
+    struct stat about;
+    if (f->chain == &slc_flow_cms && f->ahead == NULL && f->n_opened < f->part.end &&
+        slc_flow_cms_looked(f->input->at) && stat(f->config.paths[f->n_opened], &about) == 0 &&
+        S_ISREG(about.st_mode)) {
+        f->ahead = open_input(f, f->n_opened, &f->ahead_status, &f->ahead_error);
+    }
+}
+
 /* From the paths: a batch, or the end of an input. SLC_END after the last. */
 static slc_status read_paths(slc_flow *f, slc_flow_slot *s, slc_error *error)
 {
@@ -214,17 +240,17 @@ static slc_status read_paths(slc_flow *f, slc_flow_slot *s, slc_error *error)
             f->last_read = true;
             return s->last ? SLC_OK : SLC_END;
         }
-        f->input = calloc(1, sizeof *f->input);
-        if (f->input == NULL) {
-            return slc_fail(error, SLC_ERR_MEMORY, "no memory for an input");
+        slc_status status = f->ahead_status;
+        if (f->ahead != NULL) {
+            f->input = f->ahead;
+            f->ahead = NULL;
+            *error = f->ahead_error;
+        } else if ((f->input = open_input(f, f->n_opened, &status, error)) == NULL) {
+            return status;
         }
-        f->input->users = 1;
-        const char *path = f->config.paths[f->n_opened];
         s->item.input = f->n_opened;
-        slc_run_part_place(&f->part, f->n_opened, &f->config);
+        s->item.path = f->config.paths[f->n_opened];
         f->n_opened = f->chain->joined ? f->config.n_paths : f->n_opened + 1;
-        s->item.path = path;
-        const slc_status status = f->chain->input_open(f->setup, &f->config, path, &f->input->at, error);
         if (status != SLC_OK) {
             end_input(f, s, status, error);
             return SLC_OK;
@@ -241,6 +267,7 @@ static slc_status read_paths(slc_flow *f, slc_flow_slot *s, slc_error *error)
         return SLC_OK;
     }
     s->input = f->input;
+    open_ahead(f);
     return SLC_OK;
 }
 

@@ -478,6 +478,9 @@ cudaError_t cudaHostRegister(void *memory, size_t bytes, unsigned)
     if (find(memory) != nullptr || find(static_cast<char *>(memory) + bytes - 1) != nullptr) {
         return told(cudaErrorHostMemoryAlreadyRegistered);
     }
+    if (bytes > option("SLUICE_SIMT_LOCKED", SIZE_MAX)) {
+        return told(cudaErrorMemoryAllocation);
+    }
     pieces[number(memory)] = {bytes, cudaMemoryTypeHost, current, true};
     return cudaSuccess;
 }

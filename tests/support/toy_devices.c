@@ -4,6 +4,7 @@
 #include "cms/cuda/cms_chain_cuda.h"
 #include "cuda/cuda_choose.h"
 #include "cuda/cuda_engines.h"
+#include "cuda/cuda_stream.h"
 #include "image/cuda/image_cuda_engine.h"
 #include "image/image_bitrun.h"
 #include "support/assert_ok.h"
@@ -101,27 +102,47 @@ static slc_status cms_run(slc_cms_cuda_chain *chain, const slc_batch *batch,
 
 /* In the place of page-locked memory; 0: there is none. */
 atomic_int toy_locked, toy_most_locked = 1 << 20;
+/* What was allocated has its size before it; page-locking it is refused where this is set. */
+atomic_int toy_refuses;
+static atomic_uint_fast64_t refused_bytes;
+enum { HEAD = 64 };
 
-static void *cms_allocate(size_t bytes)
+static void *block_allocate(size_t bytes)
 {
     if (atomic_load(&toy_locked) >= atomic_load(&toy_most_locked)) {
         return NULL;
     }
     atomic_fetch_add(&toy_locked, 1);
-    return malloc(bytes);
+    char *at = malloc(HEAD + bytes);
+    assert_non_null(at);
+    *(size_t *)(void *)at = bytes;
+    return at + HEAD;
 }
 
-static void cms_release(void *at)
+static void block_release(void *at)
 {
     atomic_fetch_sub(&toy_locked, 1);
-    free(at);
+    free((char *)at - HEAD);
+}
+
+static uint64_t blocks_refused(uint64_t bytes)
+{
+    return atomic_fetch_add(&refused_bytes, bytes) + bytes;
 }
 
 /* What was allocated, and nothing else, is locked. */
-static bool cms_lock_block(void *at)
+static bool block_lock(void *at, uint32_t times)
 {
-    return at != NULL && atomic_load(&toy_locked) > 0;
+    assert_true(at != NULL && atomic_load(&toy_locked) > 0 && times > 0);
+    const bool refused = atomic_load(&toy_refuses) != 0;
+    (void)blocks_refused(refused ? *(size_t *)(void *)((char *)at - HEAD) : 0);
+    return !refused;
 }
+
+static const struct slc_cuda_stream_calls stream_calls = {.block_allocate = block_allocate,
+                                                          .block_release = block_release,
+                                                          .block_lock = block_lock,
+                                                          .blocks_refused = blocks_refused};
 
 /* A chain makes the room for its results in any case; whose they are unlocks them in the end. */
 atomic_int toy_unlocked;
@@ -141,10 +162,7 @@ static const struct slc_cms_cuda_calls cms_calls = {.open = cms_open,
                                                     .close = cms_close,
                                                     .reserve = cms_reserve,
                                                     .run = cms_run,
-                                                    .allocate = cms_allocate,
-                                                    .release = cms_release,
                                                     .unlock = cms_unlock,
-                                                    .lock_block = cms_lock_block,
                                                     .lock_results = cms_lock_results};
 
 struct slc_image_cuda {
@@ -198,5 +216,6 @@ extern const slc_cuda_engines slc_cuda_engines_table;
 const slc_cuda_engines slc_cuda_engines_table = {.abi = SLC_CUDA_ENGINES_ABI,
                                                  .version = "toy",
                                                  .device = &device_calls,
+                                                 .stream = &stream_calls,
                                                  .image = &image_calls,
                                                  .cms = &cms_calls};

@@ -13,6 +13,7 @@ extern atomic_uint toy_devices; /* that there are */
 extern atomic_uint toy_opened[TOY_DEVICES], toy_ran[TOY_DEVICES];
 /* What was allocated in the place of page-locked memory and not given back; at most so many at a time. */
 extern atomic_int toy_locked, toy_most_locked;
+extern atomic_int toy_refuses;  /* not 0: page-locking is refused */
 extern atomic_int toy_unlocked; /* results that were unlocked */
 
 void toy_reset(void);

@@ -495,7 +495,6 @@ void slc_cms_cuda_lock_results(slc_cms_cuda_chain *chain)
 /* ---- the table ----------------------------------------------------------------------------------------- */
 
 const struct slc_cms_cuda_calls slc_cms_cuda_calls = {
-    slc_cms_cuda_open,          slc_cms_cuda_close,      slc_cms_cuda_reserve,   slc_cms_cuda_run,
-    slc_cms_cuda_reserve_digis, slc_cms_cuda_run_digis,  slc_cms_cuda_lock,      slc_cms_cuda_unlock,
-    slc_cms_cuda_time,          slc_cuda_block_allocate, slc_cuda_block_release, slc_cuda_block_lock,
-    slc_cms_cuda_lock_results};
+    slc_cms_cuda_open,          slc_cms_cuda_close,       slc_cms_cuda_reserve, slc_cms_cuda_run,
+    slc_cms_cuda_reserve_digis, slc_cms_cuda_run_digis,   slc_cms_cuda_lock,    slc_cms_cuda_unlock,
+    slc_cms_cuda_time,          slc_cms_cuda_lock_results};

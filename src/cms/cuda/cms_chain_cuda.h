@@ -46,11 +46,6 @@ void slc_cms_cuda_unlock(const slc_batch *batch, const slc_cms_result *result);
  * might come, and page-locks what is large, until _unlock. */
 void slc_cms_cuda_lock_results(slc_cms_cuda_chain *chain);
 
-/* Memory for batches, which a GPU copies from at once when it has been page-locked (cuda_stream.h), by way of
- * the table. NULL, and nothing happens, where there is none. */
-void *slc_cms_chain_allocate(size_t bytes);
-void slc_cms_chain_release(void *at); /* NULL is allowed */
-void slc_cms_chain_lock(void *at);
 /* Of a chain on a GPU; of others nothing. Results of it are unlocked before they grow in other ways, or are
  * cleared. */
 void slc_cms_chain_lock_results(slc_cms_chain *chain);
@@ -91,10 +86,7 @@ struct slc_cms_cuda_calls {
     __typeof__(slc_cms_cuda_lock) *lock;
     __typeof__(slc_cms_cuda_unlock) *unlock;
     __typeof__(slc_cms_cuda_time) *time;
-    void *(*allocate)(size_t bytes); /* these four and `unlock` may be NULL, all of them */
-    void (*release)(void *at);
-    bool (*lock_block)(void *at);
-    __typeof__(slc_cms_cuda_lock_results) *lock_results;
+    __typeof__(slc_cms_cuda_lock_results) *lock_results; /* it and `unlock` may be NULL, both */
 };
 extern const struct slc_cms_cuda_calls slc_cms_cuda_calls;
 

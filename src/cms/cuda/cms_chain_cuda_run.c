@@ -134,6 +134,7 @@ static slc_status make_room(slc_cms_cuda_chain *chain, const slc_schema *schema,
     if (chain->locks_results && !locked && head->block_size >= LEAST) {
         /* By way of pieces, if the system does not: of this chain for good. */
         chain->locks_results = slc_cuda_pin(head->block, head->block_size, NULL) == SLC_OK;
+        (void)slc_cuda_blocks_refused(chain->locks_results ? 0 : head->block_size);
     }
     return SLC_OK;
 }
@@ -164,16 +165,40 @@ static slc_status set_head(slc_cms_cuda_chain *chain, uint32_t which, uint32_t n
     return SLC_OK;
 }
 
+/* How many columns from `first` on are as wide as it and as far apart, on both sides: they are one copy. */
+static size_t count_alike(const slc_schema *schema, const void *from, const void *to, size_t first,
+                          ptrdiff_t *from_stride, ptrdiff_t *to_stride)
+{
+    const slc_column *column = &schema->columns[first];
+    size_t n = 1;
+    while (first + n < schema->n_columns && column[n].type == column->type) {
+        const char *const here[] = {slc_column_data(from, &column[n - 1]),
+                                    slc_column_data(to, &column[n - 1])};
+        const char *const next[] = {slc_column_data(from, &column[n]), slc_column_data(to, &column[n])};
+        if (n > 1 && (next[0] - here[0] != *from_stride || next[1] - here[1] != *to_stride)) {
+            break;
+        }
+        *from_stride = next[0] - here[0];
+        *to_stride = next[1] - here[1];
+        n++;
+    }
+    return n;
+}
+
 /* Begins the copies of all columns of a collection. */
 static slc_status fetch_all(slc_cms_cuda_chain *chain, const slc_schema *schema, const void *from, void *to,
                             slc_error *error)
 {
     const slc_columns *head = to;
     slc_status status = SLC_OK;
-    for (size_t i = 0; i < schema->n_columns && status == SLC_OK; i++) {
+    slc_cuda_block block;
+    for (size_t i = 0; i < schema->n_columns && head->size > 0 && status == SLC_OK; i += block.rows) {
         const slc_column *column = &schema->columns[i];
-        status = slc_cuda_fetch(chain->copies, *slc_column_pointer(to, column), slc_column_data(from, column),
-                                head->size * slc_type_size(column->type), error);
+        ptrdiff_t from_stride = 0, to_stride = 0;
+        block.bytes = head->size * slc_type_size(column->type);
+        block.rows = count_alike(schema, from, to, i, &from_stride, &to_stride);
+        status = slc_cuda_rows_get(chain->copies, *slc_column_pointer(to, column), to_stride,
+                                   slc_column_data(from, column), from_stride, block, error);
     }
     return status;
 }

@@ -52,6 +52,12 @@ slc_status slc_io_cms_look_ahead(slc_io_source *source, const slc_cms_looking *h
     return status;
 }
 
+bool slc_io_cms_looked(const slc_io_source *source)
+{
+    return source->format == &slc_io_cms_format && source->state != NULL &&
+           slc_cms_scouts_spent(source->state);
+}
+
 /* ---- where an event begins --------------------------------------------------------------------- */
 
 static bool is_hole(const uint8_t *bytes, size_t size)

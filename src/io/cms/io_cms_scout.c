@@ -261,6 +261,14 @@ size_t slc_cms_scouts_ask(slc_cms_scouts *scouts, uint64_t offset, slc_io_shared
     return known ? (size_t)(p->events[scouts->at].end - offset) : 0;
 }
 
+bool slc_cms_scouts_spent(slc_cms_scouts *scouts)
+{
+    (void)pthread_mutex_lock(&scouts->mutex);
+    const bool spent = scouts->next * scouts->piece >= scouts->size;
+    (void)pthread_mutex_unlock(&scouts->mutex);
+    return spent;
+}
+
 /* ---- opening and closing ------------------------------------------------------------------------- */
 
 slc_status slc_cms_scouts_open(const slc_io_stream *stream, size_t max_event_bytes,

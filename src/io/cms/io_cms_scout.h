@@ -35,11 +35,14 @@ void slc_cms_scouts_close(slc_cms_scouts *scouts); /* NULL is allowed */
  * the piece. One thread asks. *shared: the bytes that have it, *at in them, until the scouts are asked for
  * another piece; NULL: nobody keeps them. */
 size_t slc_cms_scouts_ask(slc_cms_scouts *scouts, uint64_t offset, slc_io_shared **shared, size_t *at);
+/* Is the last piece somebody's, so that there is no more work for who is done with his? */
+bool slc_cms_scouts_spent(slc_cms_scouts *scouts);
 
 struct slc_io_source;
 /* Lets scouts look ahead of an open source of CMS's events, from where it is, as long as it is open; for
  * batches that are deferred. Without effect on one that is no regular file. */
 slc_status slc_io_cms_look_ahead(struct slc_io_source *source, const slc_cms_looking *how, slc_error *error);
+bool slc_io_cms_looked(const struct slc_io_source *source); /* scouts look ahead, and are spent */
 
 /* ---- the walk that both take (io_cms_raw.c) ---- */
 

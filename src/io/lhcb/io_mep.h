@@ -58,6 +58,11 @@ typedef struct slc_mep_report {
 } slc_mep_report;
 /* Reads what is absent from `file` and makes the references. SLC_ERR_MEMORY alone is an error. */
 slc_status slc_mep_finish(slc_mep_plan *plan, slc_batch *batch, int file, const slc_mep_report *report);
+/* Where things of a batch are when it is finished. */
+typedef struct slc_mep_layout {
+    uint64_t references, table, places, size;
+} slc_mep_layout;
+slc_mep_layout slc_mep_lay(const slc_mep_plan *plan, const slc_batch *batch);
 
 /* "byte 4160: source 17: its block is not there; 10 events lack it (packet at byte 0)". */
 void slc_mep_tell_block(char *text, size_t size, uint64_t at, uint16_t source, uint32_t n_events,

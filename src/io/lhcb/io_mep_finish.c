@@ -320,25 +320,32 @@ static slc_status finish_part(slc_mep_plan *plan, slc_mep_part *part, slc_batch 
     return SLC_OK;
 }
 
-slc_status slc_mep_finish(slc_mep_plan *plan, slc_batch *batch, int file, const slc_mep_report *report)
+slc_mep_layout slc_mep_lay(const slc_mep_plan *plan, const slc_batch *batch)
 {
-    slc_mep_next next = {.references = slc_packet_padded(batch->size, 4)};
-    uint64_t size = next.references;
+    slc_mep_layout at = {.references = slc_packet_padded(batch->size, 4)};
+    at.table = at.references;
     for (uint32_t i = 0; i < plan->n_parts; i++) {
-        size += (uint64_t)plan->parts[i].n * plan->parts[i].n_references * sizeof(slc_bank_reference);
+        at.table += (uint64_t)plan->parts[i].n * plan->parts[i].n_references * sizeof(slc_bank_reference);
     }
-    const uint64_t table = size;
-    next.places = size += sizeof(slc_packet_table) + plan->n_parts * sizeof(slc_packet_part);
+    at.places = at.table + sizeof(slc_packet_table) + plan->n_parts * sizeof(slc_packet_part);
+    at.size = at.places;
     for (uint32_t i = 0; i < plan->n_parts; i++) {
         const slc_mep_part *part = &plan->parts[i];
-        size += (part->whole ? part->packet.n_blocks : part->n_spans) * sizeof(slc_packet_place);
+        at.size += (part->whole ? part->packet.n_blocks : part->n_spans) * sizeof(slc_packet_place);
     }
-    size += sizeof(slc_packet_end);
+    at.size += sizeof(slc_packet_end);
+    return at;
+}
+
+slc_status slc_mep_finish(slc_mep_plan *plan, slc_batch *batch, int file, const slc_mep_report *report)
+{
+    const slc_mep_layout at = slc_mep_lay(plan, batch);
+    slc_mep_next next = {.references = at.references, .places = at.places};
     batch->size = plan->present; /* nothing else is to be kept while room is made */
-    slc_status status = slc_batch_reserve(batch, size, batch->n_events);
-    batch->size = size;
+    slc_status status = slc_batch_reserve(batch, at.size, batch->n_events);
+    batch->size = at.size;
     if (status == SLC_OK) {
-        next.table = begin_table(batch, table);
+        next.table = begin_table(batch, at.table);
     }
     for (uint32_t i = 0; i < plan->n_parts && status == SLC_OK; i++) {
         read_part(plan, &plan->parts[i], batch, file);
