@@ -140,7 +140,7 @@ static void reserve(void)
                {&slc_hlt1_track_hits_schema, &event.long_hits},
                {&slc_hlt1_long_schema, &event.long_tracks}};
     for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
-        ASSERT_OK(slc_columns_reserve(all[i].schema, all[i].collection, (size_t)TRACKS * MOST, 1));
+        ASSERT_OK(slc_columns_reserve(all[i].schema, all[i].collection, (size_t)TRACKS * MOST, TRACKS));
         slc_columns_reset(all[i].collection);
     }
     for (size_t m = 0; m < SLC_SCIFI_LAYERS; m++) {
@@ -149,36 +149,39 @@ static void reserve(void)
     }
 }
 
+/* Of the event at hand: rows count from its first. */
+#define ROW(c) ((uint32_t)((c).head.size - (c).head.event_offset[(c).head.n_events]))
+
 static void put_beyond(const hlt1_oracle_track *track)
 {
     slc_hlt1_upstream *up = &event.upstream;
     slc_hlt1_long *to = &event.long_tracks;
     const size_t u = up->head.size, l = to->head.size;
-    up->hit_begin[u] = (uint32_t)event.upstream_hits.head.size;
-    to->hit_begin[l] = (uint32_t)event.long_hits.head.size;
+    up->hit_begin[u] = ROW(event.upstream_hits);
+    to->hit_begin[l] = ROW(event.long_hits);
     for (size_t layer = 0; layer < SLC_UT_LAYERS; layer++) {
         if (track->ut[layer].variance > 0) {
+            event.upstream_hits.hit[event.upstream_hits.head.size++] = ROW(event.ut);
             const size_t h = event.ut.head.size++;
             event.ut.x_mm[h] = (float)track->ut[layer].x;
             event.ut.z_mm[h] = (float)track->ut[layer].z;
             event.ut.layer[h] = (uint8_t)layer;
-            event.upstream_hits.hit[event.upstream_hits.head.size++] = (uint32_t)h;
         }
     }
     for (size_t layer = 0; layer < SLC_SCIFI_LAYERS; layer++) {
         if (track->t[layer].variance > 0) {
+            event.long_hits.hit[event.long_hits.head.size++] = ROW(event.scifi);
             const size_t h = event.scifi.head.size++;
             event.scifi.x_mm[h] = (float)track->t[layer].x;
             event.scifi.z_mm[h] = (float)track->t[layer].z;
             event.scifi.zone[h] = (uint8_t)(2 * layer + 1);
             event.scifi.channel[h] = (uint32_t)(512 + layer) << 9;
-            event.long_hits.hit[event.long_hits.head.size++] = (uint32_t)h;
         }
     }
-    up->n_hits[u] = (uint32_t)event.upstream_hits.head.size - up->hit_begin[u];
-    to->n_hits[l] = (uint32_t)event.long_hits.head.size - to->hit_begin[l];
-    to->upstream_track[l] = (uint32_t)u;
-    to->velo_track[l] = (uint32_t)event.velo_tracks.head.size - 1;
+    up->n_hits[u] = ROW(event.upstream_hits) - up->hit_begin[u];
+    to->n_hits[l] = ROW(event.long_hits) - to->hit_begin[l];
+    to->upstream_track[l] = ROW(event.upstream);
+    to->velo_track[l] = ROW(event.velo_tracks) - 1;
     to->q_over_p[l] = (float)track->start.q_over_p;
     up->head.size++;
     to->head.size++;
@@ -187,15 +190,15 @@ static void put_beyond(const hlt1_oracle_track *track)
 static void put_track(const hlt1_oracle_track *track)
 {
     const size_t v = event.velo_tracks.head.size++;
-    event.velo_tracks.hit_begin[v] = (uint32_t)event.velo_track_hits.head.size;
+    event.velo_tracks.hit_begin[v] = ROW(event.velo_track_hits);
     event.velo_tracks.n_hits[v] = (uint32_t)track->n_velo;
     for (size_t i = 0; i < track->n_velo; i++) {
+        event.velo_track_hits.hit[event.velo_track_hits.head.size++] = ROW(event.velo_hits);
         const size_t h = event.velo_hits.head.size++;
         event.velo_hits.x_mm[h] = (float)track->velo[i].x;
         event.velo_hits.y_mm[h] = (float)track->velo[i].y;
         event.velo_hits.z_mm[h] = (float)track->velo[i].z;
         event.velo_hits.n_pixels[h] = 2;
-        event.velo_track_hits.hit[event.velo_track_hits.head.size++] = (uint32_t)h;
     }
     event.beam.x_mm[v] = (float)track->start.x;
     event.beam.y_mm[v] = (float)track->start.y;
@@ -216,8 +219,8 @@ static void end_event(void)
     }
 }
 
-/* Fits tracks first … first + n - 1 of the event as one of their own. */
-static void fit(slc_simd_target target, size_t first, size_t n, slc_hlt1_fitted *fitted)
+/* Fits tracks first … first + n - 1 in events of `each` tracks. */
+static void fit_events(slc_simd_target target, size_t first, size_t n, size_t each, slc_hlt1_fitted *fitted)
 {
     slc_hlt1_fit_config with = config;
     slc_hlt1_fitter *fitter;
@@ -225,26 +228,37 @@ static void fit(slc_simd_target target, size_t first, size_t n, slc_hlt1_fitted 
     reserve();
     for (size_t t = first; t < first + n; t++) {
         put_track(&event.track[t]);
+        if ((t + 1 - first) % each == 0 || t + 1 == first + n) {
+            end_event();
+        }
     }
-    end_event();
-    ASSERT_OK(slc_columns_reserve(&slc_hlt1_fitted_schema, fitted, TRACKS, 1));
+    if (n == 0) {
+        end_event();
+    }
+    ASSERT_OK(slc_columns_reserve(&slc_hlt1_fitted_schema, fitted, TRACKS, TRACKS));
     slc_columns_reset(fitted);
     ASSERT_OK(slc_hlt1_fitter_open(&with, &transport, 0, 0, &fitter, &error));
-    const slc_hlt1_fit_event e = {.event = 0,
-                                  .scifi_geometry = &event.geometry,
-                                  .velo_hits = &event.velo_hits,
-                                  .velo_tracks = &event.velo_tracks,
-                                  .velo_track_hits = &event.velo_track_hits,
-                                  .beam = &event.beam,
-                                  .ut = &event.ut,
-                                  .scifi = &event.scifi,
-                                  .upstream = &event.upstream,
-                                  .upstream_hits = &event.upstream_hits,
-                                  .long_tracks = &event.long_tracks,
-                                  .long_hits = &event.long_hits};
+    const slc_hlt1_fit_events e = {.n_events = event.long_tracks.head.n_events,
+                                   .scifi_geometry = &event.geometry,
+                                   .velo_hits = &event.velo_hits,
+                                   .velo_tracks = &event.velo_tracks,
+                                   .velo_track_hits = &event.velo_track_hits,
+                                   .beam = &event.beam,
+                                   .ut = &event.ut,
+                                   .scifi = &event.scifi,
+                                   .upstream = &event.upstream,
+                                   .upstream_hits = &event.upstream_hits,
+                                   .long_tracks = &event.long_tracks,
+                                   .long_hits = &event.long_hits};
     slc_hlt1_fitter_run(fitter, &e, fitted);
     assert_int_equal(fitted->head.size, n);
+    assert_int_equal(fitted->head.n_events, event.long_tracks.head.n_events);
     slc_hlt1_fitter_close(fitter);
+}
+
+static void fit(slc_simd_target target, size_t first, size_t n, slc_hlt1_fitted *fitted)
+{
+    fit_events(target, first, n, n, fitted);
 }
 
 /* ---- tests --------------------------------------------------------------------------------------- */
@@ -349,6 +363,14 @@ static void same_bits_on_every_target_in_any_company(void **state)
             print_message("%s\n", slc_simd_name(target));
             fit(target, 0, TRACKS, &got);
             assert_true(slc_columns_checksum(&slc_hlt1_fitted_schema, &got, 0, 0) == all);
+            for (size_t each = 1; each < TRACKS; each = 3 * each + 2) { /* with tracks of other events */
+                fit_events(target, 0, TRACKS, each, &got);
+                for (size_t i = 0; i < slc_hlt1_fitted_schema.n_columns; i++) {
+                    const slc_column *column = &slc_hlt1_fitted_schema.columns[i];
+                    assert_memory_equal(slc_column_data(&got, column), slc_column_data(&want, column),
+                                        TRACKS * slc_type_size(column->type));
+                }
+            }
             for (size_t n = 1; n < 40; n += 7) { /* alone, and with few */
                 fit(target, 100, n, &got);
                 for (size_t t = 0; t < n; t++) {

@@ -276,32 +276,37 @@ static void identify(slc_hlt1_chain *chain, uint32_t e, size_t first, slc_hlt1_r
     result->seconds[SLC_HLT1_STAGE_MUON] += slc_clock_seconds() - began;
 }
 
-/* From long tracks to fitted ones. */
-static void fit(slc_hlt1_chain *chain, uint64_t number, uint32_t e, slc_hlt1_result *result)
+/* From the long tracks of all events to fitted ones. */
+static void fit(slc_hlt1_chain *chain, const slc_batch *batch, slc_hlt1_result *result)
 {
-    if (chain->fitter == NULL) {
+    const double began = slc_clock_seconds();
+    const slc_hlt1_fit_events events = {.n_events = batch->n_events,
+                                        .scifi_geometry = chain->geometry->scifi,
+                                        .velo_hits = &result->velo.hits,
+                                        .velo_tracks = &result->velo.tracks,
+                                        .velo_track_hits = &result->velo.track_hits,
+                                        .beam = &result->velo.beam,
+                                        .ut = &result->ut,
+                                        .scifi = &result->scifi,
+                                        .upstream = &result->upstream,
+                                        .upstream_hits = &result->upstream_hits,
+                                        .long_tracks = &result->long_tracks,
+                                        .long_hits = &result->long_hits};
+    for (uint32_t e = 0; e < batch->n_events && chain->fitter == NULL; e++) {
         slc_columns_end_event(&result->fitted);
-        return;
     }
-    const slc_hlt1_fit_event event = {.event = e,
-                                      .scifi_geometry = chain->geometry->scifi,
-                                      .velo_hits = &result->velo.hits,
-                                      .velo_tracks = &result->velo.tracks,
-                                      .velo_track_hits = &result->velo.track_hits,
-                                      .beam = &result->velo.beam,
-                                      .ut = &result->ut,
-                                      .scifi = &result->scifi,
-                                      .upstream = &result->upstream,
-                                      .upstream_hits = &result->upstream_hits,
-                                      .long_tracks = &result->long_tracks,
-                                      .long_hits = &result->long_hits};
-    const size_t first = result->fitted.head.size;
-    slc_hlt1_fitter_run(chain->fitter, &event, &result->fitted);
-    for (size_t t = first; t < result->fitted.head.size; t++) {
-        if (result->fitted.n_dof[t] == 0) {
-            slc_faults_add(&result->faults, SLC_FAULT_HLT1_FIT, number, -1, 0);
+    if (chain->fitter != NULL) {
+        slc_hlt1_fitter_run(chain->fitter, &events, &result->fitted);
+    }
+    for (uint32_t e = 0; e < batch->n_events; e++) {
+        for (size_t t = result->fitted.head.event_offset[e]; t < result->fitted.head.event_offset[e + 1];
+             t++) {
+            if (result->fitted.n_dof[t] == 0) {
+                slc_faults_add(&result->faults, SLC_FAULT_HLT1_FIT, batch->first_event + e, -1, 0);
+            }
         }
     }
+    result->seconds[SLC_HLT1_STAGE_FIT] = slc_clock_seconds() - began;
 }
 
 /* From fitted tracks to what the lines say. */
@@ -326,17 +331,6 @@ static void decide(slc_hlt1_chain *chain, uint64_t number, uint32_t e, slc_hlt1_
                                           : 0;
     slc_hlt1_lines_run(chain->config.lines, &found, &result->particles, &result->secondaries, key, more,
                        &result->decisions);
-}
-
-/* Fit and decisions with their times. */
-static void judge(slc_hlt1_chain *chain, uint64_t number, uint32_t e, slc_hlt1_result *result)
-{
-    const double began = slc_clock_seconds();
-    fit(chain, number, e, result);
-    const double fitted = slc_clock_seconds();
-    decide(chain, number, e, result);
-    result->seconds[SLC_HLT1_STAGE_FIT] += fitted - began;
-    result->seconds[SLC_HLT1_STAGE_DECIDE] += slc_clock_seconds() - fitted;
 }
 
 static void search(slc_hlt1_chain *chain, uint32_t e, slc_hlt1_result *result)
@@ -388,8 +382,13 @@ slc_status slc_hlt1_chain_run(slc_hlt1_chain *chain, const slc_batch *batch, slc
         now = slc_clock_seconds();
         result->seconds[SLC_HLT1_STAGE_HITS] += now - began;
         search(chain, e, result);
-        judge(chain, batch->first_event + e, e, result);
     }
+    fit(chain, batch, result);
+    began = slc_clock_seconds();
+    for (uint32_t e = 0; e < batch->n_events; e++) {
+        decide(chain, batch->first_event + e, e, result);
+    }
+    result->seconds[SLC_HLT1_STAGE_DECIDE] = slc_clock_seconds() - began;
     result->faults.of_event = NULL; /* those of the result are copied and added up by others */
     if (chain->config.strict && slc_faults_total(&result->faults) > 0) {
         const slc_fault *first = &result->faults.kept[0];

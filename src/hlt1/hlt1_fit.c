@@ -45,12 +45,15 @@ void slc_hlt1_fit_config_default(slc_hlt1_fit_config *config)
         .target = SLC_SIMD_AUTO};
 }
 
+enum { EVENTS = 16 }; /* that are fitted together */
+
 struct slc_hlt1_fitter {
     slc_hlt1_fit_config config;
     slc_hlt1_fit_tables tables;
     const slc_hlt1_fit_kernels *fit;
     const slc_hlt1_fly_kernels *fly;
     float beam_x, beam_y;
+    slc_hlt1_fit_in in[EVENTS];
     slc_hlt1_fit_work work;
 };
 
@@ -143,19 +146,20 @@ void slc_hlt1_fitter_close(slc_hlt1_fitter *fitter)
 
 /* ---- running ------------------------------------------------------------------------------------ */
 
-static void view(const slc_hlt1_fitter *fitter, const slc_hlt1_fit_event *e, slc_hlt1_fit_in *in)
+static void view(const slc_hlt1_fitter *fitter, const slc_hlt1_fit_events *e, uint32_t event,
+                 slc_hlt1_fit_in *in)
 {
-    const size_t vh = e->velo_hits->head.event_offset[e->event];
-    const size_t vt = e->velo_tracks->head.event_offset[e->event];
-    const size_t ut = e->ut->head.event_offset[e->event], ft = e->scifi->head.event_offset[e->event];
-    const size_t up = e->upstream->head.event_offset[e->event];
-    const size_t from = e->long_tracks->head.event_offset[e->event];
+    const size_t vh = e->velo_hits->head.event_offset[event];
+    const size_t vt = e->velo_tracks->head.event_offset[event];
+    const size_t ut = e->ut->head.event_offset[event], ft = e->scifi->head.event_offset[event];
+    const size_t up = e->upstream->head.event_offset[event];
+    const size_t from = e->long_tracks->head.event_offset[event];
     *in = (slc_hlt1_fit_in){
         .velo_x = e->velo_hits->x_mm + vh,
         .velo_y = e->velo_hits->y_mm + vh,
         .velo_z = e->velo_hits->z_mm + vh,
         .velo_pixels = e->velo_hits->n_pixels + vh,
-        .velo_hit = e->velo_track_hits->hit + e->velo_track_hits->head.event_offset[e->event],
+        .velo_hit = e->velo_track_hits->hit + e->velo_track_hits->head.event_offset[event],
         .velo_begin = e->velo_tracks->hit_begin + vt,
         .velo_n = e->velo_tracks->n_hits + vt,
         .beam_x = e->beam->x_mm + vt,
@@ -166,14 +170,14 @@ static void view(const slc_hlt1_fitter *fitter, const slc_hlt1_fit_event *e, slc
         .ut_x = e->ut->x_mm + ut,
         .ut_z = e->ut->z_mm + ut,
         .ut_layer = e->ut->layer + ut,
-        .ut_hit = e->upstream_hits->hit + e->upstream_hits->head.event_offset[e->event],
+        .ut_hit = e->upstream_hits->hit + e->upstream_hits->head.event_offset[event],
         .upstream_begin = e->upstream->hit_begin + up,
         .upstream_n = e->upstream->n_hits + up,
         .scifi_x = e->scifi->x_mm + ft,
         .scifi_z = e->scifi->z_mm + ft,
         .scifi_channel = e->scifi->channel + ft,
         .scifi_zone = e->scifi->zone + ft,
-        .scifi_hit = e->long_hits->hit + e->long_hits->head.event_offset[e->event],
+        .scifi_hit = e->long_hits->hit + e->long_hits->head.event_offset[event],
         .long_begin = e->long_tracks->hit_begin + from,
         .long_n = e->long_tracks->n_hits + from,
         .velo_track = e->long_tracks->velo_track + from,
@@ -183,31 +187,38 @@ static void view(const slc_hlt1_fitter *fitter, const slc_hlt1_fit_event *e, slc
         .mat_dzdy = e->scifi_geometry->dzdy,
         .beam_line_x = fitter->beam_x,
         .beam_line_y = fitter->beam_y,
-        .n_tracks = e->long_tracks->head.event_offset[e->event + 1] - from,
+        .n_tracks = e->long_tracks->head.event_offset[event + 1] - from,
     };
 }
 
-void slc_hlt1_fitter_run(slc_hlt1_fitter *fitter, const slc_hlt1_fit_event *event, slc_hlt1_fitted *fitted)
+static void fit_events(slc_hlt1_fitter *fitter, const slc_hlt1_fit_events *events, uint32_t first, uint32_t n,
+                       slc_hlt1_fitted *fitted)
 {
-    slc_hlt1_fit_in in;
-    view(fitter, event, &in);
-    const size_t row = fitted->head.size;
-    const slc_hlt1_fit_out out = {
-        .x = fitted->x_mm + row,
-        .y = fitted->y_mm + row,
-        .z = fitted->z_mm + row,
-        .tx = fitted->tx + row,
-        .ty = fitted->ty + row,
-        .q_over_p = fitted->q_over_p + row,
-        .chi2 = fitted->chi2 + row,
-        .covariance = {fitted->cov_xx + row, fitted->cov_xy + row, fitted->cov_yy + row,
-                       fitted->cov_xtx + row, fitted->cov_ytx + row, fitted->cov_txtx + row,
-                       fitted->cov_xty + row, fitted->cov_yty + row, fitted->cov_txty + row,
-                       fitted->cov_tyty + row, fitted->cov_xq + row, fitted->cov_yq + row,
-                       fitted->cov_txq + row, fitted->cov_tyq + row, fitted->cov_qq + row},
-        .n_dof = fitted->n_dof + row,
-    };
-    fitter->fit->fit(&fitter->config, &fitter->tables, fitter->fly, &in, &fitter->work, &out);
-    fitted->head.size += in.n_tracks;
-    slc_columns_end_event(fitted);
+    slc_hlt1_fit_out out = {
+        .x = fitted->x_mm,
+        .y = fitted->y_mm,
+        .z = fitted->z_mm,
+        .tx = fitted->tx,
+        .ty = fitted->ty,
+        .q_over_p = fitted->q_over_p,
+        .chi2 = fitted->chi2,
+        .covariance = {fitted->cov_xx, fitted->cov_xy, fitted->cov_yy, fitted->cov_xtx, fitted->cov_ytx,
+                       fitted->cov_txtx, fitted->cov_xty, fitted->cov_yty, fitted->cov_txty, fitted->cov_tyty,
+                       fitted->cov_xq, fitted->cov_yq, fitted->cov_txq, fitted->cov_tyq, fitted->cov_qq},
+        .n_dof = fitted->n_dof};
+    for (uint32_t i = 0; i < n; i++) {
+        view(fitter, events, first + i, &fitter->in[i]);
+        fitter->in[i].row = fitted->head.size;
+        fitted->head.size += fitter->in[i].n_tracks;
+        slc_columns_end_event(fitted);
+    }
+    fitter->fit->fit(&fitter->config, &fitter->tables, fitter->fly, fitter->in, n, &fitter->work, &out);
+}
+
+void slc_hlt1_fitter_run(slc_hlt1_fitter *fitter, const slc_hlt1_fit_events *events, slc_hlt1_fitted *fitted)
+{
+    for (uint32_t done = 0; done < events->n_events; done += EVENTS) {
+        const uint32_t left = events->n_events - done;
+        fit_events(fitter, events, events->first_event + done, left < EVENTS ? left : EVENTS, fitted);
+    }
 }

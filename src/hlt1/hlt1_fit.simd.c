@@ -380,6 +380,7 @@ static inline void put_covariance(slc_hlt1_fit_work *work, size_t vec)
 static void put_lane(const slc_hlt1_fit_in *in, const slc_hlt1_fit_work *work, size_t vec, size_t lane,
                      size_t track, float sign, const slc_hlt1_fit_out *out)
 {
+    const size_t row = in->row + track;
     const uint32_t velo = in->velo_track[track], up = in->upstream_track[track];
     const uint32_t n = 2 * in->velo_n[velo] + (up != SLC_HLT1_NONE ? in->upstream_n[up] : 0) +
                        in->long_n[track];
@@ -393,32 +394,34 @@ static void put_lane(const slc_hlt1_fit_in *in, const slc_hlt1_fit_work *work, s
         sound = sound && isfinite(work->covariance[i][lane]);
     }
     for (size_t i = 0; i < N; i++) {
-        state[i][track] = sound ? work->ray[vec][i][lane] : NAN;
+        state[i][row] = sound ? work->ray[vec][i][lane] : NAN;
     }
     for (size_t i = 0; i < 15; i++) {
         const float turn = i >= 10 && i < 14 ? sign : 1.0f; /* of q with the others */
-        out->covariance[i][track] = sound ? turn * work->covariance[i][lane] : NAN;
+        out->covariance[i][row] = sound ? turn * work->covariance[i][lane] : NAN;
     }
-    out->chi2[track] = sound ? chi2 : NAN;
-    out->n_dof[track] = sound && n > 5 ? n - 5 : 0;
+    out->chi2[row] = sound ? chi2 : NAN;
+    out->n_dof[row] = sound && n > 5 ? n - 5 : 0;
+}
+
+static uint32_t velo_hits(const slc_hlt1_fit_in *in, slc_hlt1_fit_track t)
+{
+    return in[t.event].velo_n[in[t.event].velo_track[t.track]];
 }
 
 /* Fits n tracks, in one vector or two; lanes without a track have the last one. */
 static void fit_some(const slc_hlt1_fit_config *config, const slc_hlt1_fit_tables *tables,
                      const slc_hlt1_fly_kernels *fly, const slc_hlt1_fit_in *in, slc_hlt1_fit_work *work,
-                     const uint32_t *tracks, size_t n, const slc_hlt1_fit_out *out)
+                     const slc_hlt1_fit_track *tracks, size_t n, const slc_hlt1_fit_out *out)
 {
     const size_t vecs = n > SIMD_LANES ? 2 : 1;
-    size_t velo = 0;
-    for (size_t i = 0; i < n; i++) {
-        const uint32_t hits = in->velo_n[in->velo_track[tracks[i]]];
-        velo = hits > velo ? hits : velo;
-    }
+    const size_t velo = velo_hits(in, tracks[n - 1]); /* the longest */
     for (size_t vec = 0; vec < vecs; vec++) {
         put_layers(tables, work, vec, velo);
     }
     for (size_t i = 0; i < vecs * SIMD_LANES; i++) {
-        put_track(config, tables, in, work, i / SIMD_LANES, i % SIMD_LANES, velo, tracks[i < n ? i : n - 1]);
+        const slc_hlt1_fit_track t = tracks[i < n ? i : n - 1];
+        put_track(config, tables, &in[t.event], work, i / SIMD_LANES, i % SIMD_LANES, velo, t.track);
     }
     for (uint32_t pass = 0; pass < config->passes; pass++) {
         for (size_t vec = 0; vec < vecs; vec++) {
@@ -437,41 +440,48 @@ static void fit_some(const slc_hlt1_fit_config *config, const slc_hlt1_fit_table
     for (size_t vec = 0; vec < vecs; vec++) {
         put_covariance(work, vec);
         for (size_t i = vec * SIMD_LANES; i < n && i < (vec + 1) * SIMD_LANES; i++) {
-            put_lane(in, work, vec, i % SIMD_LANES, tracks[i], tables->sign, out);
+            put_lane(&in[tracks[i].event], work, vec, i % SIMD_LANES, tracks[i].track, tables->sign, out);
         }
     }
 }
 
-/* Tracks from `first` on by how many hits they have in the VELO, so that few wait for longer ones; returns
- * how many they are. */
-static size_t put_in_order(const slc_hlt1_fit_in *in, size_t first, slc_hlt1_fit_work *work)
+/* Puts n tracks in order by how many hits they have in the VELO, so that few wait for longer ones. */
+static void put_in_order(const slc_hlt1_fit_in *in, size_t n, slc_hlt1_fit_work *work)
 {
-    const size_t left = in->n_tracks - first, n = left < SLC_HLT1_FIT_TRACKS ? left : SLC_HLT1_FIT_TRACKS;
     uint32_t begin[SLC_VELO_MAX_TRACK_HITS + 2] = {0};
     for (size_t i = 0; i < n; i++) {
-        begin[in->velo_n[in->velo_track[first + i]] + 1]++;
+        begin[velo_hits(in, work->next[i]) + 1]++;
     }
     for (size_t k = 0; k <= SLC_VELO_MAX_TRACK_HITS; k++) {
         begin[k + 1] += begin[k];
     }
     for (size_t i = 0; i < n; i++) {
-        work->order[begin[in->velo_n[in->velo_track[first + i]]]++] = (uint32_t)(first + i);
+        work->order[begin[velo_hits(in, work->next[i])]++] = work->next[i];
     }
-    return n;
 }
 
 static void fit(const slc_hlt1_fit_config *config, const slc_hlt1_fit_tables *tables,
-                const slc_hlt1_fly_kernels *fly, const slc_hlt1_fit_in *in, slc_hlt1_fit_work *work,
-                const slc_hlt1_fit_out *out)
+                const slc_hlt1_fly_kernels *fly, const slc_hlt1_fit_in *in, size_t n_events,
+                slc_hlt1_fit_work *work, const slc_hlt1_fit_out *out)
 {
+    size_t n = 0;
     for (size_t i = 0; i <= SLC_HLT1_FIT_SIZES; i++) {
         work->per_sigma[i] = 1.0f / config->velo_sigma_mm[i];
     }
-    for (size_t first = 0; first < in->n_tracks; first += SLC_HLT1_FIT_TRACKS) {
-        const size_t n = put_in_order(in, first, work);
-        for (size_t i = 0; i < n; i += 2 * SIMD_LANES) {
-            const size_t left = n - i, some = left < 2 * SIMD_LANES ? left : 2 * SIMD_LANES;
-            fit_some(config, tables, fly, in, work, work->order + i, some, out);
+    for (slc_hlt1_fit_track t = {0, 0}; t.event < n_events;) {
+        if (t.track < in[t.event].n_tracks) {
+            work->next[n++] = t;
+            t.track++;
+        } else {
+            t = (slc_hlt1_fit_track){t.event + 1, 0};
+        }
+        if (n == SLC_HLT1_FIT_TRACKS || t.event == n_events) {
+            put_in_order(in, n, work);
+            for (size_t i = 0; i < n; i += 2 * SIMD_LANES) {
+                const size_t left = n - i, some = left < 2 * SIMD_LANES ? left : 2 * SIMD_LANES;
+                fit_some(config, tables, fly, in, work, work->order + i, some, out);
+            }
+            n = 0;
         }
     }
 }

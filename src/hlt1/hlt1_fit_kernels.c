@@ -197,8 +197,8 @@ static void fit_run(void *memory, slc_simd_target target)
     for (size_t i = 0; i < 15; i++) {
         out.covariance[i] = s->column[7 + i];
     }
-    slc_hlt1_fit_kernels_of(target)->fit(&config, &s->tables, slc_hlt1_fly_kernels_of(target), &in, &s->work,
-                                         &out);
+    slc_hlt1_fit_kernels_of(target)->fit(&config, &s->tables, slc_hlt1_fly_kernels_of(target), &in, 1,
+                                         &s->work, &out);
 }
 
 static uint64_t fit_digest(const void *memory)

@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Inside the library: the kernel that fits the long tracks of one event, and its scratch. How it works stands
+ * Inside the library: the kernel that fits the long tracks of events, and its scratch. How it works stands
  * in hlt1_fit.simd.c.
  */
 #ifndef SLUICE_HLT1_FIT_WORK_H
@@ -19,6 +19,10 @@ enum {
     SLC_HLT1_FIT_TRIANGLE = 36              /* five rows and one more, of six */
 };
 
+typedef struct slc_hlt1_fit_track {
+    uint32_t event, track; /* of the events at hand, of the event */
+} slc_hlt1_fit_track;
+
 /* Two vectors of tracks. Rows of a lane's number of floats each. */
 struct slc_hlt1_fit_work {
     float row[2 * SLC_HLT1_FIT_PLACES * SLC_HLT1_FIT_ROWS * SLC_HLT1_FIT_LANES];
@@ -26,9 +30,10 @@ struct slc_hlt1_fit_work {
     float cell[SLC_HLT1_FIT_LANES * SLC_HLT1_FIT_CELL]; /* coefficients of each lane */
     float ray[2][6][SLC_HLT1_FIT_LANES];                /* x y tx ty q z where the fit ends */
     float chi2[2][SLC_HLT1_FIT_LANES];
-    float per_sigma[SLC_HLT1_FIT_SIZES + 1];  /* of hits of the VELO, by size */
-    uint32_t order[SLC_HLT1_FIT_TRACKS];      /* tracks, by rising length */
-    float covariance[15][SLC_HLT1_FIT_LANES]; /* of one vector, in the order of slc_hlt1_fitted's */
+    float per_sigma[SLC_HLT1_FIT_SIZES + 1];       /* of hits of the VELO, by size */
+    slc_hlt1_fit_track order[SLC_HLT1_FIT_TRACKS]; /* by rising length */
+    slc_hlt1_fit_track next[SLC_HLT1_FIT_TRACKS];  /* before they are in order */
+    float covariance[15][SLC_HLT1_FIT_LANES];      /* of one vector, in the order of slc_hlt1_fitted's */
 };
 
 /* The tables as the kernel has them: in single precision, powers of ten multiplied in. Members are the
@@ -56,9 +61,10 @@ typedef struct slc_hlt1_fit_in {
     const float *mat_dxdy, *mat_dzdy; /* by channel */
     float beam_line_x, beam_line_y;
     size_t n_tracks;
+    size_t row; /* of the first one, in the columns */
 } slc_hlt1_fit_in;
 
-/* Columns from the event's first row on; `covariance` in the order of slc_hlt1_fitted's. */
+/* Columns; `covariance` in the order of slc_hlt1_fitted's. */
 typedef struct slc_hlt1_fit_out {
     float *x, *y, *z, *tx, *ty, *q_over_p, *chi2, *covariance[15];
     uint32_t *n_dof;
@@ -75,8 +81,8 @@ typedef struct slc_hlt1_fly_kernels {
 typedef struct slc_hlt1_fit_kernels {
     const char *target;
     void (*fit)(const slc_hlt1_fit_config *config, const slc_hlt1_fit_tables *tables,
-                const slc_hlt1_fly_kernels *fly, const slc_hlt1_fit_in *in, slc_hlt1_fit_work *work,
-                const slc_hlt1_fit_out *out);
+                const slc_hlt1_fly_kernels *fly, const slc_hlt1_fit_in *in, size_t n_events,
+                slc_hlt1_fit_work *work, const slc_hlt1_fit_out *out);
 } slc_hlt1_fit_kernels;
 
 /* The tables of a target that is compiled in. */

@@ -18,9 +18,9 @@ slc_status slc_hlt1_fitter_open(const slc_hlt1_fit_config *config, const slc_hlt
                                 float beam_x_mm, float beam_y_mm, slc_hlt1_fitter **fitter, slc_error *error);
 void slc_hlt1_fitter_close(slc_hlt1_fitter *fitter);
 
-/* What an event has found. */
-typedef struct slc_hlt1_fit_event {
-    uint32_t event; /* in all collections */
+/* What events have found. */
+typedef struct slc_hlt1_fit_events {
+    uint32_t first_event, n_events; /* in all collections */
     const slc_scifi_geometry *scifi_geometry;
     const slc_velo_hits *velo_hits;
     const slc_velo_tracks *velo_tracks;
@@ -32,10 +32,10 @@ typedef struct slc_hlt1_fit_event {
     const slc_hlt1_track_hits *upstream_hits;
     const slc_hlt1_long *long_tracks;
     const slc_hlt1_track_hits *long_hits;
-} slc_hlt1_fit_event;
+} slc_hlt1_fit_events;
 
-/* Appends a row for each long track of the event and ends it. `fitted` must have room; never allocates. The
- * same bits on every target, whatever else is in the event. */
-void slc_hlt1_fitter_run(slc_hlt1_fitter *fitter, const slc_hlt1_fit_event *event, slc_hlt1_fitted *fitted);
+/* Appends a row for each long track of the events and ends these. `fitted` must have room; never allocates.
+ * The same bits on every target, whatever else is in the events: tracks of several fill vectors better. */
+void slc_hlt1_fitter_run(slc_hlt1_fitter *fitter, const slc_hlt1_fit_events *events, slc_hlt1_fitted *fitted);
 
 #endif
