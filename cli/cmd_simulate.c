@@ -23,7 +23,7 @@ typedef struct simulate_options {
 #define O simulate_options
 static const slc_cli_option options_table[] = {
     {"events", 0, NEEDED | COUNT(O, events, 0, 0), "N", "how many events"},
-    {"output", 'o', NEEDED | STDOUT_TOO | OUTPUT(O, output), "FILE",
+    {"output", 'o', NEEDED | STDOUT_TOO | OUTPUT_AS(O, output, ENDS_OR_NONE(".mdf", ".raw")), "FILE",
      "where to write them (MDF); '-' is standard output"},
     {"seed", 0, COUNT(O, seed, 0, 0), "S", "same seed, same events"},
     {"vertices", 0, NUMBER(O, vertices, 0, 100), "X", "mean number of visible collisions in an event"},

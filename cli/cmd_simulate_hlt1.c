@@ -24,7 +24,7 @@ static const slc_cli_option options_table[] = {
     {"events", 0, NEEDED | COUNT(O, events, 0, 0), "N", "how many events"},
     {"geometry", 0, NEEDED | INPUT(O, geometry), "FOLDER",
      "LHCb's geometry and tables, and kalman_FT6x2 in it"},
-    {"output", 'o', NEEDED | STDOUT_TOO | OUTPUT(O, output), "FILE",
+    {"output", 'o', NEEDED | STDOUT_TOO | OUTPUT_AS(O, output, ENDS_OR_NONE(".mdf", ".raw")), "FILE",
      "where to write them (MDF); '-' is standard output"},
     {"seed", 0, COUNT(O, seed, 0, 0), "S", "same seed, same events"},
     {"first", 0, COUNT(O, first, 0, 0), "N", "number of the first event: runs can be made in pieces"},

@@ -152,13 +152,13 @@ want 1
 mkdir -p sub
 python3 - <<'PYTHON'
 import struct
-open("sub/bl.bin", "wb").write(struct.pack("<2f", 0.5, -0.25))
+open("sub/bl", "wb").write(struct.pack("<2f", 0.5, -0.25))
 PYTHON
-cp sub/bl.bin bl.bin
-head -c 1000 good.mdf >sub/vg.bin
-cp sub/vg.bin vg.bin
-echo '{"geometry": "vg.bin"}' >sub/gy.json
-echo "{\"geometry\": \"$PWD/vg.bin\"}" >sub/full.json
+cp sub/bl bl
+head -c 1000 good.mdf >sub/vg
+cp sub/vg vg
+echo '{"geometry": "vg"}' >sub/gy.json
+echo "{\"geometry\": \"$PWD/vg\"}" >sub/full.json
 kept() { # INPUT ARGS...
     local input=$1 before
     before=$(cksum <"$input")
@@ -170,19 +170,20 @@ kept() { # INPUT ARGS...
     equal "$input after '$last'" "$(cksum <"$input")" "$before"
 }
 for option in --residuals --monitor --table --report --output; do
-    kept bl.bin velo -q good.mdf --beam bl.bin --form hdf5 $option bl.bin
-    kept bl.bin velo -q good.mdf --beam ./bl.bin --form hdf5 $option "$PWD/bl.bin"
-    kept sub/vg.bin velo -q good.mdf --geometry sub/gy.json --form hdf5 $option sub/vg.bin
+    kept bl velo -q good.mdf --beam bl --form hdf5 $option bl
+    kept bl velo -q good.mdf --beam ./bl --form hdf5 $option "$PWD/bl"
+    kept sub/vg velo -q good.mdf --geometry sub/gy.json --form hdf5 $option sub/vg
 done
-kept vg.bin velo -q good.mdf --geometry sub/full.json --residuals vg.bin
-kept sub/vg.bin simulate velo -q --events 1 --geometry sub/gy.json -o sub/vg.bin
-kept sub/gy.json simulate velo -q --events 1 --geometry sub/gy.json -o sub/gy.json
-kept sub/vg.bin bench velo good.mdf --geometry sub/gy.json --csv sub/vg.bin
+kept vg velo -q good.mdf --geometry sub/full.json --residuals vg
+kept sub/vg simulate velo -q --events 1 --geometry sub/gy.json -o sub/vg
+cp sub/gy.json sub/gy
+kept sub/gy simulate velo -q --events 1 --geometry sub/gy -o sub/gy
+kept sub/vg bench velo good.mdf --geometry sub/gy.json --csv sub/vg
 for beam in auto 0.5,-0.25; do # which are no files
     run velo -q one.mdf one.mdf one.mdf one.mdf one.mdf one.mdf --beam $beam --residuals $beam
     want 0
 done
-run velo -q one.mdf --beam sub/bl.bin --residuals bl.json # beside it
+run velo -q one.mdf --beam sub/bl --residuals bl.json # beside it
 want 0
 
 # Of two files, or presets, one would be left out without a word.
