@@ -165,6 +165,8 @@ void slc_cluster_chips_rows(const slc_cluster_job *job, const slc_flow_pixel_res
 
 /* --mask, --calibration and --write-mask: read when all else has been checked; the mask that is written. */
 int slc_cluster_choose_tables(slc_cluster_job *job, const slc_cli_command *command);
+/* The i-th file of --calibration, which no output may be; of a folder those that are outputs. */
+char *slc_cluster_calibration_files(const void *options, const char *name, size_t i);
 bool slc_cluster_write_mask(slc_cluster_job *job);
 void slc_cluster_energy_column(slc_cluster_job *job);
 void slc_cluster_tables_notes(const slc_cluster_job *job, int i);

@@ -5,7 +5,55 @@
 #include "cmd_cluster.h"
 
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
+#include <sys/stat.h>
+
+/* Is it a file with the name of a table, in that folder or in one below it (of a chip)? */
+static bool is_table_of(const char *path, const struct stat *folder)
+{
+    static const char *const begins[] = {"calib", "_Calib_", "chip"};
+    struct stat file, above;
+    const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
+    char parent[4096];
+    bool named = false;
+    for (size_t i = 0; i < sizeof begins / sizeof *begins; i++) {
+        named = named || strncmp(name, begins[i], strlen(begins[i])) == 0;
+    }
+    if (!named || stat(path, &file) != 0) {
+        return false;
+    }
+    for (int up = 0; up < 2; up++) {
+        const int size = snprintf(parent, sizeof parent, "%.*s%s",
+                                  slash != NULL ? (int)(slash - path) + 1 : 2, slash != NULL ? path : "./",
+                                  up == 0 ? "." : "..");
+        if (size < (int)sizeof parent && stat(parent, &above) == 0 && above.st_dev == folder->st_dev &&
+            above.st_ino == folder->st_ino) {
+            return true;
+        }
+    }
+    return false;
+}
+
+char *slc_cluster_calibration_files(const void *options, const char *name, size_t i)
+{
+    const slc_cluster_options *o = options;
+    const char *const outputs[] = {o->output, o->labels, o->write_mask};
+    struct stat about;
+    if (stat(name, &about) == 0 && S_ISDIR(about.st_mode)) {
+        for (size_t k = 0; k < sizeof outputs / sizeof *outputs; k++) {
+            if (outputs[k] != NULL && is_table_of(outputs[k], &about) && i-- == 0) {
+                return strdup(outputs[k]);
+            }
+        }
+        return NULL;
+    }
+    for (; i > 0 && name != NULL; i--) { /* four with commas */
+        name = strchr(name, ',');
+        name = name != NULL ? name + 1 : NULL;
+    }
+    return name != NULL ? strndup(name, strcspn(name, ",")) : NULL;
+}
 
 int slc_cluster_choose_tables(slc_cluster_job *job, const slc_cli_command *command)
 {

@@ -332,7 +332,7 @@ def write_mask(
     ``y`` (of the hottest). The same as ``sluice cluster --write-mask``.
     """
     names = tuple(os.fsencode(path) for path in listed(paths))
-    keep_inputs(output, names)
+    keep_inputs(output, [*names, *([] if mask is None else [mask])])
     height, width = (0, 0) if shape is None else shape
     found = pixel_write_mask(names, os.fsencode(output), b"" if mask is None else os.fsencode(mask), height, width)
     return dict(zip(("pixels", "hits", "masked", "judged", "x", "y"), found))

@@ -83,6 +83,8 @@ def test_hot_pixels(tmp_path):
                     sluice.pixel.write_mask(path, ours, mask=theirs)
     with pytest.raises(sluice.UsageError, match="one at least"):
         sluice.pixel.write_mask([], ours)
+    with pytest.raises(sluice.UsageError, match="would overwrite the input"):
+        sluice.pixel.write_mask(path, ours, mask=ours)
     assert ours.read_text() == before
 
 

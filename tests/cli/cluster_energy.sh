@@ -147,6 +147,22 @@ done
 want_refused "the clusters have no column 'energy_kev'" cluster frames.csv --filter 'energy_kev>1'
 want_refused 'nowhere/m.txt' cluster frames.csv --write-mask nowhere/m.txt
 grep -q 'hot pixels' err && fail "a mask that was not written is told: $(cat err)"
+# Tables are inputs, too: no output takes their place.
+mkdir -p chips/chip0
+cp calib/* chips/chip0
+printf '10 5\n' >walk.csv
+before=$(cat calib/* chips/chip0/* walk.csv | cksum)
+want_refused 'would overwrite the input calib/calibb.txt' cluster frames.csv --calibration calib --write-mask calib/calibb.txt
+want_refused 'would overwrite the input calib/calibc.txt' cluster frames.csv --write-mask calib/calibc.txt \
+    --calibration calib/caliba.txt,calib/calibb.txt,calib/calibc.txt,calib/calibt.txt
+want_refused 'would overwrite the input ./chips/chip0/calibt.txt' cluster frames.csv --calibration chips --write-mask ./chips/chip0/calibt.txt
+want_refused 'would overwrite the input walk.csv' cluster frames.csv --timewalk walk.csv -o walk.csv
+equal "the tables" "$(cat calib/* chips/chip0/* walk.csv | cksum)" "$before"
+run cluster frames.csv -q --calibration calib -o calib/result.csv
+want 0
+run cluster frames.csv -q --calibration calib -o calib/result.csv
+want 0
+rm calib/result.csv
 printf 'x,y\n' >nothing.csv
 run cluster nothing.csv --write-mask never.txt
 [ $status -ne 0 ] && [ ! -e never.txt ] || fail "a mask of nothing: $(cat err)"

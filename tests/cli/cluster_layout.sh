@@ -68,6 +68,9 @@ for g in 0 2; do
     want 0
     check quad.csv "lambda c, x, y: quad(c, x, y, $g)"
 done
+printf '0 0 0\n' >chips.csv
+want_refused 'would overwrite the input chips.csv' cluster four.tpx3 --layout chips.csv -o chips.csv
+equal "the layout" "$(cat chips.csv)" "0 0 0"
 run cluster four.tpx3 --chip 7 -o never.csv
 want 1
 want_err <<'E'
