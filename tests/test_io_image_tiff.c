@@ -31,6 +31,10 @@ static double sample_of(const recipe *r, size_t x, size_t y, size_t c)
     case 2:
     case 4:
         return (double)(value % ((uint64_t)1 << r->bits));
+    case 10:
+    case 12:
+    case 14:
+        return (double)(value * value * value % ((uint64_t)1 << r->bits));
     default:
         return r->format == SAMPLEFORMAT_INT ? (double)(value % 251) - 125
                : r->format == SAMPLEFORMAT_IEEEFP
@@ -41,9 +45,12 @@ static double sample_of(const recipe *r, size_t x, size_t y, size_t c)
 
 static void store(uint8_t *row, size_t index, const recipe *r, double value)
 {
-    if (r->bits < 8) {
-        const size_t bit = index * r->bits;
-        row[bit / 8] = (uint8_t)(row[bit / 8] | (unsigned)value << (8 - r->bits - bit % 8));
+    if (r->bits % 8 != 0) {
+        for (size_t k = 0; k < r->bits; k++) { /* the highest bit first */
+            const size_t bit = index * r->bits + k;
+            const unsigned one = (unsigned)value >> (r->bits - 1 - k) & 1;
+            row[bit / 8] = (uint8_t)(row[bit / 8] | one << (7 - bit % 8));
+        }
     } else if (r->format == SAMPLEFORMAT_IEEEFP) {
         const float real = (float)value;
         memcpy(row + index * r->bits / 8, r->bits == 32 ? (const void *)&real : (const void *)&value,
@@ -145,7 +152,7 @@ static slc_image_type type_of(const recipe *r)
     }
     return r->bits == 1 && r->photometric != PHOTOMETRIC_PALETTE ? SLC_IMAGE_BITS
            : r->bits <= 8                                        ? SLC_IMAGE_U8
-           : r->bits == 16                                       ? SLC_IMAGE_U16
+           : r->bits <= 16                                       ? SLC_IMAGE_U16
                                                                  : SLC_IMAGE_U32;
 }
 
@@ -202,8 +209,9 @@ enum { U = SAMPLEFORMAT_UINT, I = SAMPLEFORMAT_INT, F = SAMPLEFORMAT_IEEEFP };
 static void test_every_kind(void **state)
 {
     (void)state;
-    static const uint16_t numbers[][2] = {{1, U}, {2, U},  {4, U},  {8, U},  {16, U}, {32, U}, {64, U},
-                                          {8, I}, {16, I}, {32, I}, {64, I}, {32, F}, {64, F}};
+    static const uint16_t numbers[][2] = {{1, U},  {2, U},  {4, U},  {8, U},  {10, U}, {12, U},
+                                          {14, U}, {16, U}, {32, U}, {64, U}, {8, I},  {16, I},
+                                          {32, I}, {64, I}, {32, F}, {64, F}};
     static const char *const modes[] = {"wl", "wb", "w8"};
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
         for (size_t k = 0; k < 6; k++) {
@@ -225,14 +233,15 @@ static void test_every_kind(void **state)
                 assert_recipe(&r);
             }
             r.photometric = PHOTOMETRIC_RGB;
-            for (r.samples = 3; r.samples <= 4 && r.bits >= 8 && r.bits <= 32 && r.format != I; r.samples++) {
+            for (r.samples = 3; r.samples <= 4 && r.bits % 8 == 0 && r.bits <= 32 && r.format != I;
+                 r.samples++) {
                 r.planar = PLANARCONFIG_CONTIG;
                 assert_recipe(&r);
                 r.planar = PLANARCONFIG_SEPARATE;
                 assert_recipe(&r);
             }
             r.photometric = PHOTOMETRIC_MINISBLACK;
-            for (r.samples = 2; r.samples <= 3 && r.bits >= 8; r.samples++) {
+            for (r.samples = 2; r.samples <= 3 && r.bits % 8 == 0; r.samples++) {
                 r.planar = r.samples == 2 ? PLANARCONFIG_CONTIG : PLANARCONFIG_SEPARATE;
                 assert_recipe(&r); /* the first sample is grey, the others are alpha and the like */
             }

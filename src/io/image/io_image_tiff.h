@@ -17,6 +17,7 @@ enum { SLC_TIFF_PLANES = 3 };
 typedef enum slc_tiff_meaning {
     SLC_TIFF_BITS = 0,
     SLC_TIFF_SMALL,  /* grey of 2 or 4 bits, spread over 0 … 255 */
+    SLC_TIFF_PACKED, /* grey of 10, 12 or 14 bits, as it is */
     SLC_TIFF_GREY,   /* numbers */
     SLC_TIFF_COLOUR, /* three of them */
     SLC_TIFF_PALETTE

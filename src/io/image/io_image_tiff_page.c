@@ -103,9 +103,10 @@ static slc_status take_meaning(slc_io_images *images, TIFF *tiff, slc_tiff_page 
     }
     page->inverted = page->photometric == PHOTOMETRIC_MINISWHITE;
     const bool small = page->bits == 1 || page->bits == 2 || page->bits == 4;
-    if (small && !colour && page->samples == 1 &&
+    const bool packed = page->bits == 10 || page->bits == 12 || page->bits == 14;
+    if ((small || packed) && !colour && page->samples == 1 &&
         (page->format == SAMPLEFORMAT_UINT || page->format == SAMPLEFORMAT_VOID)) {
-        page->meaning = page->bits == 1 ? SLC_TIFF_BITS : SLC_TIFF_SMALL;
+        page->meaning = packed ? SLC_TIFF_PACKED : page->bits == 1 ? SLC_TIFF_BITS : SLC_TIFF_SMALL;
         return SLC_OK;
     }
     return take_numbers(images, page, colour, error);
@@ -167,7 +168,8 @@ slc_status slc_tiff_describe(slc_io_images *images, slc_error *error)
     if (status != SLC_OK) {
         return status;
     }
-    const slc_image_type type = page->meaning == SLC_TIFF_BITS ? SLC_IMAGE_BITS
+    const slc_image_type type = page->meaning == SLC_TIFF_BITS     ? SLC_IMAGE_BITS
+                                : page->meaning == SLC_TIFF_PACKED ? SLC_IMAGE_U16
                                 : page->meaning == SLC_TIFF_GREY || page->meaning == SLC_TIFF_COLOUR
                                     ? slc_io_number_type((slc_io_number)page->unit.kind)
                                     : SLC_IMAGE_U8;
@@ -198,6 +200,23 @@ static void convert_small(const slc_tiff_page *page, const uint8_t *from, uint8_
         to[i] = page->meaning == SLC_TIFF_PALETTE
                     ? page->palette[value]
                     : (uint8_t)((page->inverted ? most - value : value) * (255 / most));
+    }
+}
+
+/* Numbers of 10, 12 or 14 bits, the highest bit first. Of a row no byte behind its last number is read. */
+static void convert_packed(const slc_tiff_page *page, const uint8_t *from, uint8_t *to, size_t n)
+{
+    const size_t bits = page->bits;
+    const unsigned most = (1U << bits) - 1;
+    for (size_t i = 0; i < n; i++) {
+        const size_t at = i * bits, bytes = (at % 8 + bits + 7) / 8;
+        unsigned wide = 0;
+        for (size_t k = 0; k < bytes; k++) {
+            wide = wide << 8 | from[at / 8 + k];
+        }
+        const unsigned value = wide >> (8 * bytes - at % 8 - bits) & most;
+        const uint16_t pixel = (uint16_t)(page->inverted ? most - value : value);
+        memcpy(to + i * sizeof pixel, &pixel, sizeof pixel);
     }
 }
 
@@ -284,6 +303,9 @@ slc_status slc_tiff_convert(slc_io_images *images, uint32_t row, size_t y, size_
     switch (page->meaning) {
     case SLC_TIFF_BITS:
         convert_bits(from, to + x / 8, n);
+        return SLC_OK;
+    case SLC_TIFF_PACKED:
+        convert_packed(page, from, to + x * sizeof(uint16_t), n);
         return SLC_OK;
     case SLC_TIFF_GREY:
         return convert_grey(images, from, step, to + x * page->unit.out, n, error);
