@@ -59,6 +59,7 @@ def make():
     nifti("none.nii", 0, (0.5, 0.25, 2))
     ome = '<OME><Image><Pixels SizeZ="6" PhysicalSizeX="0.5" PhysicalSizeXUnit="mm" PhysicalSizeY="250" PhysicalSizeZ="2" PhysicalSizeZUnit="mm"/></Image></OME>'
     tiff("ome.tif", ome, (72, 1))
+    tiff("short.tif", ome.replace('SizeZ="6"', 'SizeZ="10"'), (72, 1))
     tiff("flat.tif", ome.replace("PhysicalSizeZ=", "Depth="), (72, 1))
     tiff("imagej.tif", "ImageJ=1.53t\nimages=6\nslices=6\nunit=mm\nspacing=2.0\n", (2, 1))
 
@@ -193,6 +194,13 @@ want 0
 tool sizes 3 3 3
 run label --volume mm.nii --threshold 9 --connectivity 6 --stats u.csv --stream --features area,centroid,sums --pixel-size auto --json
 want 0
+
+# An OME file that has not all slices of its set.
+run label --volume short.tif -q
+want 0
+echo "sluice label: short.tif: page 7: there is none, and the file's description tells of 10 slices (OME), maybe in other files" | want_err
+run label --volume ome.tif -q
+want_silent
 
 # What is wrong.
 fails() {

@@ -403,6 +403,12 @@ static slc_status end(slc_io_images *images, slc_error *error)
     if (status == SLC_END && state->told >= images->page) {
         slc_io_image_warn(images, "there is none, and the file's description tells of %llu images (ImageJ)",
                           (unsigned long long)state->told);
+    } else if (status == SLC_END && images->page > 2 && state->planes_told >= images->page) {
+        /* Not of files with a single plane: such are mostly all in a folder. */
+        slc_io_image_warn(images,
+                          "there is none, and the file's description tells of %llu slices (OME), maybe in "
+                          "other files",
+                          (unsigned long long)state->planes_told);
     }
     return status;
 }

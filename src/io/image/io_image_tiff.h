@@ -59,6 +59,7 @@ typedef struct slc_tiff_state {
     uint8_t *part[SLC_TIFF_PLANES]; /* one strip or tile of each plane */
     size_t capacity[SLC_TIFF_PLANES];
     uint64_t told;        /* images of an ImageJ file by its own words; 0: no such words */
+    uint64_t planes_told; /* of a volume, by OME's words, in this file or in others of its set; 0: none */
     uint64_t stack_begin; /* of their pixels, one image after the other, where libtiff knows of one only */
     bool is_stack;
     slc_io_image_size pixel; /* of page 1 */

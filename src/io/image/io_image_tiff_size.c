@@ -113,8 +113,9 @@ static unsigned long long side(const char *text, const char *line, const char *p
 
 slc_status slc_tiff_check_volume(slc_io_images *images, slc_error *error)
 {
-    const slc_tiff_state *state = images->state;
+    slc_tiff_state *state = images->state;
     const char *text = NULL;
+    state->planes_told = 0;
     if (!TIFFGetField(state->tiff, TIFFTAG_IMAGEDESCRIPTION, &text) || text == NULL) {
         return SLC_OK;
     }
@@ -130,6 +131,7 @@ slc_status slc_tiff_check_volume(slc_io_images *images, slc_error *error)
     const unsigned long long samples = pixels != NULL ? state->page.samples : 1;
     const unsigned long long channels = samples > 1 && told % samples == 0 ? told / samples : told;
     const char *who = pixels != NULL ? "OME" : "ImageJ";
+    state->planes_told = pixels != NULL && strstr(end, "<Pixels ") == NULL ? channels * slices * times : 0;
     if ((channels > 1) + (slices > 1) + (times > 1) > 1) {
         return slc_io_image_fail(
             images, error, SLC_ERR_FORMAT, 0,
