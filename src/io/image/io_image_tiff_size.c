@@ -131,7 +131,12 @@ slc_status slc_tiff_check_volume(slc_io_images *images, slc_error *error)
     const unsigned long long samples = pixels != NULL ? state->page.samples : 1;
     const unsigned long long channels = samples > 1 && told % samples == 0 ? told / samples : told;
     const char *who = pixels != NULL ? "OME" : "ImageJ";
-    state->planes_told = pixels != NULL && strstr(end, "<Pixels ") == NULL ? channels * slices * times : 0;
+    const bool several = pixels != NULL && strstr(end, "<Pixels ") != NULL;
+    state->planes_told = pixels != NULL && !several ? channels * slices * times : 0;
+    if (several) {
+        slc_io_image_warn(images, "the description tells of several images (OME): all pages of this file are "
+                                  "taken for slices of one volume");
+    }
     if ((channels > 1) + (slices > 1) + (times > 1) > 1) {
         return slc_io_image_fail(
             images, error, SLC_ERR_FORMAT, 0,
