@@ -95,8 +95,8 @@ SLC_API void slc_fault_place(const slc_fault *fault, const char *source, char *t
 
 enum { SLC_FAULTS_KEPT = 64, SLC_FAULTS_KINDS = 40 };
 
-/* Counts by code, and the first few faults in full; of a code that is among them the one with the lowest
- * event, in whatever order stages find them. Zero-initialise. Never allocates; never fails. */
+/* Counts by code, and the first few faults in full, by event, in whatever order stages find them; those of an
+ * event in the order in which they are added. Zero-initialise. Never allocates; never fails. */
 typedef struct slc_faults {
     uint32_t n_kinds; /* different codes */
     uint32_t n_kept;

@@ -101,24 +101,20 @@ void slc_faults_count(slc_faults *faults, slc_fault_code code, uint64_t n)
     }
 }
 
-/* Stages that look through a batch one after the other find an earlier event later: it takes the place of the
- * first of its code. */
+/* Stages look through a batch one after the other, so that later ones find earlier events: by event, those
+ * that are kept are the same however batches are cut. */
 void slc_faults_keep(slc_faults *faults, const slc_fault *fault)
 {
-    if (faults->n_kept < SLC_FAULTS_KEPT) {
-        faults->kept[faults->n_kept++] = *fault;
+    uint32_t at = faults->n_kept;
+    while (at > 0 && faults->kept[at - 1].event > fault->event) {
+        at--;
+    }
+    if (at == SLC_FAULTS_KEPT) {
         return;
     }
-    uint32_t first = faults->n_kept;
-    for (uint32_t i = 0; i < faults->n_kept; i++) {
-        if (faults->kept[i].code == fault->code &&
-            (first == faults->n_kept || faults->kept[i].event < faults->kept[first].event)) {
-            first = i;
-        }
-    }
-    if (first < faults->n_kept && fault->event < faults->kept[first].event) {
-        faults->kept[first] = *fault;
-    }
+    faults->n_kept += faults->n_kept < SLC_FAULTS_KEPT;
+    memmove(&faults->kept[at + 1], &faults->kept[at], (faults->n_kept - 1 - at) * sizeof *fault);
+    faults->kept[at] = *fault;
 }
 
 void slc_faults_add(slc_faults *faults, slc_fault_code code, uint64_t event, int32_t module, uint64_t offset)
