@@ -96,6 +96,9 @@ static slc_status cms_run(slc_cms_cuda_chain *chain, const slc_batch *batch,
 {
     (void)fragments;
     atomic_fetch_add(&toy_ran[chain->device], 1);
+    for (uint32_t e = 0; e < batch->n_events; e++) {
+        assert_int_equal(((uintptr_t)batch->bytes + batch->offset[e]) % 4, 0); /* a GPU reads words */
+    }
     const slc_status status = slc_cms_chain_reserve(chain->chain, batch, result, why);
     return status == SLC_OK ? slc_cms_chain_run(chain->chain, batch, result, why) : status;
 }

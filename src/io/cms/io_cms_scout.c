@@ -256,8 +256,9 @@ size_t slc_cms_scouts_ask(slc_cms_scouts *scouts, uint64_t offset, slc_io_shared
         scouts->at++;
     }
     const bool known = scouts->at < p->n && p->events[scouts->at].begin == offset;
-    *shared = known && scouts->lends ? p->shared : NULL;
     *at = (size_t)(offset - p->number * scouts->piece);
+    /* Behind an event that has lost bytes the next one may begin anywhere, and a GPU reads words. */
+    *shared = known && scouts->lends && *at % STEP == 0 ? p->shared : NULL;
     return known ? (size_t)(p->events[scouts->at].end - offset) : 0;
 }
 
