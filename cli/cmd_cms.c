@@ -39,7 +39,7 @@ static const slc_cli_option table[] = {
     {"strict", 0, FLAG(O, strict), NULL, "the first fault in the data ends the run; no result is written"},
     {"batch", 0, COUNT(O, batch, 1, 1 << 20), "N", "events in a batch, at most; results do not depend on it"},
     {"threads", 0, COUNT(O, threads, 0, 1024), "N",
-     "threads that reconstruct, or streams a GPU (4); 0: one a processor"},
+     "threads that reconstruct, or streams a GPU (6); 0: one a processor"},
     {"output", 'o', STDOUT_TOO | OUTPUT(O, output), "FILE",
      "write digis, modules and clusters as HDF5 or Arrow"},
     SLC_CLI_RESULTS(O, results),
