@@ -193,12 +193,13 @@ static void fill_masked_indices(work *w, uint32_t *lane, const uint32_t *mask, s
 static void fill_words(work *w, const char *kind, uint32_t *word, size_t n)
 {
     const char *base = kind[0] == 'p' || kind[0] == 't' ? kind + 1 : kind;
-    const bool index = is(kind, "j"), lane = is(kind, "l"), shift = is(kind, "sh"), two = is(kind, "d");
+    const bool index = is(kind, "j"), lane = is(kind, "l"), either = is(kind, "q"), shift = is(kind, "sh"),
+               two = is(kind, "d");
     for (size_t i = 0; i < n; i++) {
         if (index) {
             word[i] = random_below(&w->random, CHECK_SIMD_TABLE);
-        } else if (lane) {
-            word[i] = random_below(&w->random, (uint32_t)w->lanes);
+        } else if (lane || either) {
+            word[i] = random_below(&w->random, (either ? 2 : 1) * (uint32_t)w->lanes);
         } else if (shift) {
             word[i] = (uint32_t)i % 32;
         } else if (two) {

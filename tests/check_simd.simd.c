@@ -27,6 +27,7 @@
 #define IN_j(p, v)  IN_u(p, v)
 #define IN_k(p, v)  IN_u(p, v)
 #define IN_l(p, v)  IN_u(p, v)
+#define IN_q(p, v)  IN_u(p, v)
 #define IN_b(p, v)  u8v_load((const uint8_t *)(p) + (v)*SIMD_LANES8)
 #define IN_w(p, v)  mask8_load((const uint8_t *)(p) + (v) * (SIMD_LANES8 / 8))
 #define IN_sf(p, v) ((const float *)(p))[v]

@@ -10,9 +10,9 @@
  *   P  stores, and a count comes back: what lies behind the count may be anything
  * with the number of arguments behind the letter. Kinds of a vector: f floats, g floats whose NaN keep their
  * bits, i and u integers, m a mask, b bytes, w a mask of bytes. Of u also: d often equal, j an index of a
- * table, k the same where the mask is set and outside of everything where not, l a lane. Scalars: sf si su
- * sb, sh a shift, sn a size, sw a word. px a pointer to a vector of x, tx a table of x. Results of P: pu, p32
- * and p16 (64 numbers).
+ * table, k the same where the mask is set and outside of everything where not, l a lane, q one of two
+ * vectors' lanes. Scalars: sf si su sb, sh a shift, sn a size, sw a word. px a pointer to a vector of x, tx a
+ * table of x. Results of P: pu, p32 and p16 (64 numbers).
  */
 #ifndef TESTS_CHECK_SIMD_LIST_H
 #define TESTS_CHECK_SIMD_LIST_H
@@ -75,6 +75,7 @@
     X(f32v_pack, P2, g, f, m, _, _) X(i32v_pack, P2, i, i, m, _, _) X(u32v_pack, P2, u, u, m, _, _) \
     X(f32v_compress, V2, g, f, m, _, _) X(u32v_compress, V2, u, u, m, _, _) X(f32v_expand, V2, g, f, m, _, _) \
     X(u32v_expand, V2, u, u, m, _, _) X(f32v_permute, V2, g, f, l, _, _) X(u32v_permute, V2, u, u, l, _, _) \
+    X(f32v_permute2, V3, g, f, f, q, _) \
     X(f32v_previous, V2, g, f, f, _, _) X(u32v_previous, V2, u, u, u, _, _) X(f32v_next, V2, g, f, f, _, _) \
     X(u32v_next, V2, u, u, u, _, _) X(u32v_even, V2, u, u, u, _, _) \
     X(u32v_odd, V2, u, u, u, _, _) X(u32v_first_of_equals, V2, m, d, m, _, _) X(u32v_last_of_equals, V2, m, d, m, _, _) \

@@ -117,6 +117,7 @@ avx512icl	simd_avx512.h	uint32_t low = (uint32_t)bits	& ALL	& (ALL >> 1)
 avx512icl	simd_avx512.h	const u32v upto = MM(	(set1_epi32)(2)	(set1_epi32)(1)
 avx512icl	simd_avx512.h	alignr_epi32)(v, zero, SIMD_MAX_LANES - 8	LANES - 8	LANES - 7
 avx512icl	simd_avx512.h	u32v_even	b); }	a); }
+avx512icl	simd_avx512.h	f32v_permute2	(a, i, b)	(b, i, a)
 avx512icl	simd_avx512.h	u32v_odd	MM(set1_epi32)(1)	MM(set1_epi32)(0)
 avx512icl	simd_avx512.h	u32v_load_any	SI(loadu)	SI(load)
 avx512icl	simd_avx512.h	u32v_store_far	SI(stream)((void *)p, v)	_mm256_stream_si256((void *)p, _mm512_castsi512_si256(v))

@@ -51,21 +51,45 @@ typedef struct chain {
     size_t first; /* triplet of lane 0 */
 } chain;
 
-/* Looks up where candidates are expected, in the layers of near hits `begin` to `end` - 1. One candidate
- * after the other: comparing a place with a block of hits waits for nothing, where lanes that halve their
- * ways together wait at each step. */
+/* Looks up where a candidate is expected in the layers of near hits `begin` to `end` - 1, of which each has
+ * fewer blocks of hits than `pivots`. */
+static inline void look_at(slc_hlt1_forward_work *w, size_t lane, size_t begin, size_t end, size_t pivots)
+{
+    const float *const *layers = w->near_layer[w->near_set[lane]];
+    for (size_t i = begin; i < end; i++) {
+        const uint32_t at = lower_by(layers[i], pivots, f(w->expected[i][lane]));
+        w->below[i][lane] = at;
+        memcpy(&w->around[i][2 * lane], layers[i] + at - 1, 2 * sizeof(float));
+    }
+}
+
+/* The same where there are more hits. */
+static void look_among_many(slc_hlt1_forward_work *w, size_t lane, size_t begin, size_t end)
+{
+    for (size_t i = begin; i < end; i++) {
+        const uint32_t k = nears[w->near_set[lane]][i], at = lower(w, k, w->expected[i][lane]);
+        w->below[i][lane] = at;
+        memcpy(&w->around[i][2 * lane], w->x[k] + at - 1, 2 * sizeof(float));
+    }
+}
+
+/* One candidate after the other: comparing a place with a block of hits waits for nothing, where lanes that
+ * halve their ways together wait at each step. */
 static inline void look(const chain *c, size_t begin, size_t end, mask32 some)
 {
     slc_hlt1_forward_work *w = c->w;
-    const uint32_t *set = w->triplets.set + c->first;
-    for (uint64_t left = mask32_bits(some); left != 0; left &= left - 1) {
-        const size_t lane = (size_t)__builtin_ctzll(left);
-        const uint32_t *layers = nears[set[lane]];
-        for (size_t i = begin; i < end; i++) {
-            const uint32_t k = i < OTHERS ? layers[i] : stereo_layers[i - OTHERS];
-            const uint32_t at = lower(w, k, w->expected[i][lane]);
-            w->below[i][lane] = at;
-            memcpy(&w->around[i][2 * lane], w->x[k] + at - 1, 2 * sizeof(float));
+    uint64_t left = mask32_bits(some);
+    if (w->most_hits < FEW_PIVOTS * SLC_HLT1_BLOCK) {
+        for (; left != 0; left &= left - 1) {
+            look_at(w, (size_t)__builtin_ctzll(left), begin, end, FEW_PIVOTS);
+        }
+    } else if (w->most_hits < SLC_HLT1_PIVOTS * SLC_HLT1_BLOCK) {
+        for (; left != 0; left &= left - 1) {
+            look_at(w, (size_t)__builtin_ctzll(left), begin, end, SLC_HLT1_PIVOTS);
+        }
+    } else {
+        for (; left != 0; left &= left - 1) {
+            look_among_many(w, (size_t)__builtin_ctzll(left), begin, end);
         }
     }
 }
@@ -252,6 +276,7 @@ static void follow_vector(const chain *c, const slc_hlt1_forward_start *s, slc_h
     slc_hlt1_forward_work *w = c->w;
     uint64_t has[NEARS];
     const mask32 second = u32v_eq(u32v_load(w->triplets.set + c->first), u32v_set(1));
+    u32v_store(w->near_set, u32v_load(w->triplets.set + c->first));
     make_curves(c, second);
     i32v hits = i32v_set(3);
     f32v sum = f(0), y0, ty;
@@ -288,6 +313,10 @@ static void best(const slc_hlt1_forward_in *in, const slc_hlt1_forward_start *st
     found->n = 0;
     found->quality = in->max_quality;
     bend_y(in, start, work);
+    for (size_t i = 0; i < NEARS; i++) {
+        work->near_layer[0][i] = work->x[nears[0][i]];
+        work->near_layer[1][i] = work->x[nears[1][i]];
+    }
     for (; c.first < work->triplets.n; c.first += SIMD_LANES) {
         follow_vector(&c, start, found, &of);
     }

@@ -25,6 +25,11 @@ void slc_hlt1_forward_tables_make(const slc_hlt1_geometry *geometry, slc_hlt1_fo
         tables->dxdy[k] = dxdy[k % 4];
         tables->zone_z[k] = geometry->forward->zone_z_mm[k];
     }
+    for (size_t i = 0; i < 25; i++) {
+        for (size_t k = 0; k < SLC_SCIFI_STATIONS; k++) {
+            tables->kick[i][k] = geometry->forward->kick[k][i / 5][i % 5];
+        }
+    }
     for (size_t i = 0; i < 6; i++) {
         for (size_t k = 0; k < 18; k++) {
             tables->y_correction[k][i] = geometry->forward->y_correction[stereo_layers[i]][k];
@@ -34,12 +39,19 @@ void slc_hlt1_forward_tables_make(const slc_hlt1_geometry *geometry, slc_hlt1_fo
 
 /* ---- room --------------------------------------------------------------------------------------- */
 
+/* A track among the event's. */
+typedef struct rank {
+    float quality;
+    uint32_t row;
+} rank;
+
 struct slc_hlt1_forward_search {
     slc_hlt1_forward_tables tables;
     slc_simd_target target;
     slc_hlt1_forward_work *work;
     slc_hlt1_forward_start *starts;
     slc_hlt1_forward_track *found;
+    rank *ranks;       /* of those that are long tracks */
     uint32_t *of;      /* starts: which track they are of */
     float (*range)[2]; /* likewise: charge over momentum */
     uint8_t *has;      /* tracks of the VELO: those that have one */
@@ -53,6 +65,7 @@ static void clear_room(slc_hlt1_forward_search *search)
 {
     free(search->starts);
     free(search->found);
+    free(search->ranks);
     free(search->of);
     free(search->range);
     free(search->has);
@@ -99,6 +112,7 @@ slc_status slc_hlt1_forward_reserve(slc_hlt1_forward_search *search, size_t trac
     clear_room(search);
     search->starts = malloc((n + 1) * sizeof *search->starts);
     search->found = malloc((n + 1) * sizeof *search->found);
+    search->ranks = malloc((n + 1) * sizeof *search->ranks);
     search->of = malloc((n + 1) * sizeof *search->of);
     search->range = malloc((n + 1) * sizeof *search->range);
     search->has = malloc(n + 1);
@@ -110,10 +124,10 @@ slc_status slc_hlt1_forward_reserve(slc_hlt1_forward_search *search, size_t trac
     agreeing->x = malloc((rows + SLC_HLT1_FORWARD_SPARE) * sizeof *agreeing->x);
     agreeing->row = malloc((rows + SLC_HLT1_FORWARD_SPARE) * sizeof *agreeing->row);
     agreeing->slope = malloc((rows + SLC_HLT1_FORWARD_SPARE) * sizeof *agreeing->slope);
-    const bool all = search->starts != NULL && search->found != NULL && search->of != NULL &&
-                     search->range != NULL && search->has != NULL && search->used != NULL &&
-                     search->free_x != NULL && search->zones.x != NULL && agreeing->x != NULL &&
-                     agreeing->row != NULL && agreeing->slope != NULL;
+    const bool all = search->starts != NULL && search->found != NULL && search->ranks != NULL &&
+                     search->of != NULL && search->range != NULL && search->has != NULL &&
+                     search->used != NULL && search->free_x != NULL && search->zones.x != NULL &&
+                     agreeing->x != NULL && agreeing->row != NULL && agreeing->slope != NULL;
     search->n_tracks = all ? n : 0;
     search->n_hits = all ? rows : 0;
     return all ? SLC_OK : SLC_ERR_MEMORY;
@@ -121,19 +135,21 @@ slc_status slc_hlt1_forward_reserve(slc_hlt1_forward_search *search, size_t trac
 
 /* ---- what is looked for ------------------------------------------------------------------------- */
 
-static float kick_of(const slc_hlt1_forward_params *params, uint32_t station, float tx, float ty,
-                     float polarity)
+/* What the magnet does to slopes, times momentum, by station: polynomials of the track's slopes. */
+static void kick_of(const slc_hlt1_forward_tables *tables, float tx, float ty, float to[4])
 {
-    float sum = 0, power_x = 1;
+    float sum[4] = {0}, power_x = 1;
     for (int a = 0; a < 5; a++) {
         float power = power_x;
         for (int b = 0; b < 5; b++) {
-            sum += params->kick[station][a][b] * power;
+            for (int k = 0; k < 4; k++) { /* stations, and one to make them a vector */
+                sum[k] += tables->kick[5 * a + b][k] * power;
+            }
             power *= ty;
         }
-        power_x *= polarity < 0 ? tx : -tx; /* odd powers change sign with the polarity */
+        power_x *= tables->polarity < 0 ? tx : -tx; /* odd powers change sign with the polarity */
     }
-    return sum;
+    memcpy(to, sum, sizeof sum);
 }
 
 /* In x, in the middle of the magnet. */
@@ -150,6 +166,7 @@ void slc_hlt1_forward_expect(const slc_hlt1_forward_tables *tables, const slc_hl
     const float magnet_z = params->magnet_z_mm[0], tx = upstream->tx[t], q_over_p = upstream->q_over_p[t];
     const float start = upstream->x_mm[t] + tx * (start_z_mm - upstream->z_mm[t]);
     const float q = -tables->polarity * q_over_p;
+    float kick[4];
     *s = (slc_hlt1_forward_start){.velo = {event->x[v], event->y[v], event->z[v], event->tx[v], event->ty[v]},
                                   .tx = tx,
                                   .q_over_p = q_over_p,
@@ -157,8 +174,9 @@ void slc_hlt1_forward_expect(const slc_hlt1_forward_tables *tables, const slc_hl
                                   .tolerance = slc_hlt1_forward_tolerance(q_over_p),
                                   .x = start + tx * (magnet_z - start_z_mm),
                                   .soft = fabsf(q_over_p) > 1.0f / 5000.0f};
+    kick_of(tables, tx, event->ty[v], kick);
     for (uint32_t k = 0; k < SLC_SCIFI_STATIONS; k++) {
-        s->slope[k] = tx + kick_of(params, k, tx, event->ty[v], tables->polarity) * q;
+        s->slope[k] = tx + kick[k] * q;
     }
     s->bend = s->slope[0] > tx ? 1.0f : -1.0f;
 }
@@ -168,12 +186,14 @@ void slc_hlt1_forward_expect_free(const slc_hlt1_forward_tables *tables, const s
 {
     const slc_hlt1_forward_params *params = tables->params;
     const float tx = event->tx[v], x = event->x[v] + tx * (params->magnet_z_mm[0] - event->z[v]);
-    const float kick = kick_of(params, 0, tx, event->ty[v], tables->polarity);
-    const float a = kick * (-tables->polarity * q_over_p[0]), b = kick * (-tables->polarity * q_over_p[1]);
+    float kick[4];
+    kick_of(tables, tx, event->ty[v], kick);
+    const float a = kick[0] * (-tables->polarity * q_over_p[0]),
+                b = kick[0] * (-tables->polarity * q_over_p[1]);
     *s = (slc_hlt1_forward_start){.velo = {event->x[v], event->y[v], event->z[v], tx, event->ty[v]},
                                   .tx = tx,
                                   .magnet_x = x,
-                                  .kick = kick,
+                                  .kick = kick[0],
                                   .x = x,
                                   .range = {tx + fminf(a, b), tx + fmaxf(a, b)}};
 }
@@ -196,8 +216,8 @@ void slc_hlt1_forward_zones_fill(const float *x, const uint32_t begin[SLC_SCIFI_
             last[i] = INFINITY;
         }
         memcpy(row, x + begin[zone], n * sizeof *x);
-        for (uint32_t i = 0; i < SLC_HLT1_PIVOTS; i++) {
-            pivots[i] = i < blocks ? row[SLC_HLT1_BLOCK * (i + 1) - 1] : INFINITY;
+        for (uint32_t i = 0; i < SLC_HLT1_PIVOTS; i++) { /* the last one of `last` is infinite */
+            pivots[i] = row[SLC_HLT1_BLOCK * (i < blocks ? i : blocks) + SLC_HLT1_BLOCK - 1];
         }
         zones->row[zone] = (uint32_t)(row - zones->x);
         row = last + 2 * SLC_HLT1_BLOCK + SLC_HLT1_PIVOTS;
@@ -209,68 +229,6 @@ void slc_hlt1_forward_zones_fill(const float *x, const uint32_t begin[SLC_SCIFI_
 static float at_d(const slc_hlt1_forward_track *t, float d)
 {
     return t->c + d * (t->b + t->a * d * (1.0f + t->cubic * d));
-}
-
-/* A straight line through the heights that the tilted layers' hits are at. */
-static void fit_y(const slc_hlt1_forward_tables *tables, const float *x, slc_hlt1_forward_track *t)
-{
-    float s0 = 0, s1 = 0, s2 = 0, r0 = 0, r1 = 0;
-    for (int i = 0; i < 6; i++) {
-        const uint32_t k = stereo_layers[i];
-        if (t->hit[k] != NO_HIT) {
-            const float d = 1e-3f * t->d[k], y = (at_d(t, t->d[k]) - x[t->hit[k]]) / tables->dxdy[k];
-            s0 += 1;
-            s1 += d;
-            s2 += d * d;
-            r0 += y;
-            r1 += y * d;
-        }
-    }
-    const float determinant = s0 * s2 - s1 * s1;
-    t->y0 = (s2 * r0 - s1 * r1) / determinant;
-    t->ty = 1e-3f * (s0 * r1 - s1 * r0) / determinant;
-}
-
-/* Solves the symmetric 3 × 3 system, in double precision. */
-static void solve(const double m[6], const double r[3], double to[3])
-{
-    const double c0 = m[2] * m[5] - m[4] * m[4], c1 = m[3] * m[4] - m[1] * m[5],
-                 c2 = m[1] * m[4] - m[2] * m[3];
-    const double c3 = m[0] * m[5] - m[3] * m[3], c4 = m[1] * m[3] - m[0] * m[4],
-                 c5 = m[0] * m[2] - m[1] * m[1];
-    const double determinant = m[0] * c0 + m[1] * c1 + m[3] * c2;
-    to[0] = (c0 * r[0] + c1 * r[1] + c2 * r[2]) / determinant;
-    to[1] = (c1 * r[0] + c3 * r[1] + c4 * r[2]) / determinant;
-    to[2] = (c2 * r[0] + c4 * r[1] + c5 * r[2]) / determinant;
-}
-
-/* Of all hits, those of tilted layers at the heights of the line through them. */
-static void refit(const slc_hlt1_forward_tables *tables, const float *x, slc_hlt1_forward_track *t)
-{
-    for (int pass = 0; pass < 2; pass++) {
-        double m[6] = {0}, r[3] = {0}, p[3];
-        for (uint32_t k = 0; k < SLC_SCIFI_LAYERS; k++) {
-            if (t->hit[k] != NO_HIT) {
-                const float at = x[t->hit[k]] + tables->dxdy[k] * (t->y0 + t->ty * t->d[k]);
-                const double d = 1e-3 * (double)t->d[k],
-                             f = d * d * (1.0 + (double)t->cubic * (double)t->d[k]);
-                m[0] += 1;
-                m[1] += d;
-                m[2] += d * d;
-                m[3] += f;
-                m[4] += d * f;
-                m[5] += f * f;
-                r[0] += (double)at;
-                r[1] += d * (double)at;
-                r[2] += f * (double)at;
-            }
-        }
-        solve(m, r, p);
-        t->c = (float)p[0];
-        t->b = (float)(1e-3 * p[1]);
-        t->a = (float)(1e-6 * p[2]);
-        fit_y(tables, x, t);
-    }
 }
 
 /* ---- an event ----------------------------------------------------------------------------------- */
@@ -307,7 +265,7 @@ static void append(uint32_t velo_track, uint32_t upstream_track, const slc_hlt1_
 
 /* Of the event's long tracks, rows `begin` on, those that share too many hits with better ones go. */
 static void drop_shared(const slc_hlt1_forward_config *config, size_t begin, uint8_t *used,
-                        slc_hlt1_long *tracks, slc_hlt1_track_hits *hits, slc_hlt1_forward_track *order)
+                        slc_hlt1_long *tracks, slc_hlt1_track_hits *hits, rank *order)
 {
     const size_t n = tracks->head.size - begin, first = hits->head.event_offset[hits->head.n_events];
     for (size_t i = 0; i < n; i++) { /* by rising quality */
@@ -315,11 +273,10 @@ static void drop_shared(const slc_hlt1_forward_config *config, size_t begin, uin
         for (; k > 0 && tracks->quality[begin + i] < order[k - 1].quality; k--) {
             order[k] = order[k - 1];
         }
-        order[k].quality = tracks->quality[begin + i];
-        order[k].n = (uint32_t)i;
+        order[k] = (rank){tracks->quality[begin + i], (uint32_t)i};
     }
     for (size_t i = 0; i < n; i++) {
-        const size_t t = begin + order[i].n;
+        const size_t t = begin + order[i].row;
         const uint32_t *rows = hits->hit + first + tracks->hit_begin[t];
         uint32_t shared = 0;
         for (uint32_t k = 0; k < tracks->n_hits[t]; k++) {
@@ -376,11 +333,7 @@ static void find(slc_hlt1_forward_search *search, const slc_hlt1_event *event, s
         return;
     }
     slc_hlt1_forward_search_all(search->target, &in, search->starts, n, search->work, search->found);
-    for (size_t i = 0; i < n; i++) {
-        if (search->found[i].n > 0) {
-            refit(&search->tables, event->scifi_x, &search->found[i]);
-        }
-    }
+    slc_hlt1_forward_refit_all(search->target, &search->tables, event->scifi_x, search->found, n);
 }
 
 void slc_hlt1_forward_run(slc_hlt1_forward_search *search, const slc_hlt1_forward_config *config,
@@ -405,7 +358,7 @@ void slc_hlt1_forward_run(slc_hlt1_forward_search *search, const slc_hlt1_forwar
         }
     }
     memset(search->used, 0, event->scifi_begin[SLC_SCIFI_ZONES]);
-    drop_shared(config, begin, search->used, tracks, hits, search->found);
+    drop_shared(config, begin, search->used, tracks, hits, search->ranks);
     close_gaps(begin, tracks, hits);
 }
 
@@ -440,6 +393,14 @@ static size_t expect_rest(slc_hlt1_forward_search *search, slc_hlt1_upstream_sea
     return n;
 }
 
+/* x of hits, infinite where they are used. */
+static void take_free(const float *restrict x, const uint8_t *restrict used, uint32_t n, float *restrict to)
+{
+    for (uint32_t i = 0; i < n; i++) {
+        to[i] = used[i] != 0 ? INFINITY : x[i];
+    }
+}
+
 void slc_hlt1_forward_rest(slc_hlt1_forward_search *search, slc_hlt1_upstream_search *upstream,
                            const slc_hlt1_config *config, const slc_hlt1_event *event, size_t first_long,
                            slc_hlt1_long *tracks, slc_hlt1_track_hits *hits)
@@ -448,10 +409,9 @@ void slc_hlt1_forward_rest(slc_hlt1_forward_search *search, slc_hlt1_upstream_se
     const size_t begin = tracks->head.size;
     const size_t n = expect_rest(search, upstream, event, rest, first_long, tracks);
     for (uint32_t zone = 0; zone < SLC_SCIFI_ZONES; zone++) {
-        float *x = search->free_x + search->zones.row[zone];
-        for (uint32_t i = event->scifi_begin[zone]; i < event->scifi_begin[zone + 1]; i++) {
-            *x++ = search->used[i] != 0 ? INFINITY : event->scifi_x[i];
-        }
+        const uint32_t first = event->scifi_begin[zone];
+        take_free(event->scifi_x + first, search->used + first, event->scifi_begin[zone + 1] - first,
+                  search->free_x + search->zones.row[zone]);
     }
     const slc_hlt1_forward_in in = {.free_x = search->free_x,
                                     .max_hits = config->forward.max_hits,
@@ -471,6 +431,6 @@ void slc_hlt1_forward_rest(slc_hlt1_forward_search *search, slc_hlt1_upstream_se
             append(search->of[i], SLC_HLT1_NONE, f, q_over_p, tracks, hits);
         }
     }
-    drop_shared(&config->forward, begin, search->used, tracks, hits, search->found);
+    drop_shared(&config->forward, begin, search->used, tracks, hits, search->ranks);
     close_gaps(begin, tracks, hits);
 }

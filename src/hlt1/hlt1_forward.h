@@ -19,6 +19,7 @@
 typedef struct slc_hlt1_forward_tables {
     const slc_hlt1_forward_params *params;
     float polarity;
+    float kick[25][4]; /* the params', number by number, of the stations */
     float dxdy[SLC_SCIFI_LAYERS + 64], zone_z[SLC_SCIFI_LAYERS + 64];
     float y_correction[18][6 + 64]; /* the params', number by number, of the tilted layers */
 } slc_hlt1_forward_tables;

@@ -91,10 +91,12 @@ static bool find_windows(const slc_hlt1_forward_in *in, const slc_hlt1_forward_s
 {
     const bool upper = s->velo.y + s->velo.ty * (in->tables->zone_z[0] - s->velo.z) > 0;
     const slc_hlt1_forward_zones *zones = in->zones;
+    w->most_hits = 0;
     for (uint32_t k = 0; k < SLC_SCIFI_LAYERS; k++) {
         w->zone[k] = 2 * k + (upper ? 1 : 0);
         w->x[k] = zones->x + zones->row[w->zone[k]];
         w->n[k] = in->begin[w->zone[k] + 1] - in->begin[w->zone[k]];
+        w->most_hits = w->n[k] > w->most_hits ? w->n[k] : w->most_hits;
     }
     for (size_t i = 0; i < 3; i++) {
         find_window(in, w, sets[0][i]);
@@ -194,7 +196,7 @@ static inline mask32 are_agreed(const slc_hlt1_forward_work *w, u32v slope, mask
         const size_t n = SIMD_LANES;
         bits = u32v_bits_of_f32(pick(f32v_from_bits(u32v_load(word)), f32v_from_bits(u32v_load(word + n)),
                                      f32v_from_bits(u32v_load(word + 2 * n)),
-                                     f32v_from_bits(u32v_load(word + 3 * n)), i));
+                                     f32v_from_bits(u32v_load(word + 3 * n)), 4, i));
     } else {
         bits = u32v_gather_masked(word, i, some, u32v_set(0));
     }
@@ -284,6 +286,20 @@ static inline void keep_lanes(slc_hlt1_forward_work *w, size_t from, mask32 some
     w->triplets.n += u32v_pack(w->triplets.set + to, u32v_load(w->triplets.set + from), some);
 }
 
+/* Than a vector of distances, how many of n are less. */
+static inline u32v count_nearer(const float *all, size_t n, f32v distance)
+{
+    const u32v one = u32v_set(1);
+    u32v even = u32v_set(0), odd = even;
+    size_t t = 0;
+    for (; t + 1 < n; t += 2) {
+        even = u32v_select(f32v_lt(f(all[t]), distance), u32v_add(even, one), even);
+        odd = u32v_select(f32v_lt(f(all[t + 1]), distance), u32v_add(odd, one), odd);
+    }
+    return t < n ? u32v_add(odd, u32v_select(f32v_lt(f(all[t]), distance), u32v_add(even, one), even))
+                 : u32v_add(even, odd);
+}
+
 /* Keeps the best ones, at most `most`: those than which fewer are nearer, and of equally near ones the first.
  */
 static void keep_best(slc_hlt1_forward_work *w, size_t most)
@@ -295,11 +311,7 @@ static void keep_best(slc_hlt1_forward_work *w, size_t most)
     }
     for (size_t from = 0, row = 0; from < n; from += SIMD_LANES, row++) {
         const f32v distance = f32v_load(w->triplets.distance2 + from);
-        u32v before = u32v_set(0);
-        for (size_t t = 0; t < n; t++) {
-            const mask32 nearer = f32v_lt(f(w->triplets.distance2[t]), distance);
-            before = u32v_select(nearer, u32v_add(before, u32v_set(1)), before);
-        }
+        const u32v before = count_nearer(w->triplets.distance2, n, distance);
         const mask32 good = u32v_lt(before, u32v_set((uint32_t)most));
         kept[row] = mask32_bits(mask32_and(good, mask32_first(n - from)));
     }
@@ -395,7 +407,7 @@ static inline void find_lasts(const three *c, size_t i, mask32 some, f32v low, f
 }
 
 /* Pairs of the first hits of a vector, number i and following of those from number `first` of the list on. */
-static void pair(const three *c, uint32_t first, size_t i)
+static inline void pair(const three *c, bool is_free, uint32_t first, size_t i)
 {
     slc_hlt1_forward_work *w = c->w;
     const f32v x0 = f32v_load(c->first->x + first + i), tolerance = f32v_load(w->firsts.tolerance + i);
@@ -403,21 +415,35 @@ static void pair(const three *c, uint32_t first, size_t i)
     u32v at = u32v_load(w->firsts.at + i);
     mask32 left = u32v_lt(at, behind);
     do {
+        size_t n = w->pairs.n;
         for (int turn = 0; turn < TURNS; turn++) {
-            const size_t n = w->pairs.n;
             (void)f32v_pack(w->pairs.x + n, x0, left);
-            if (c->in->free) {
+            if (is_free) {
                 (void)f32v_pack(w->pairs.tolerance + n, tolerance, left);
             }
             (void)u32v_pack(w->pairs.last + n, at, left);
-            w->pairs.n += u32v_pack(w->pairs.first + n, row, left);
+            n += u32v_pack(w->pairs.first + n, row, left);
             at = u32v_add(at, u32v_set(1));
             left = u32v_lt(at, behind);
         }
-        if (w->pairs.n + TURNS * SIMD_LANES > SLC_HLT1_FORWARD_PAIRS) {
+        w->pairs.n = n;
+        if (n + TURNS * SIMD_LANES > SLC_HLT1_FORWARD_PAIRS) {
             judge_pairs(c);
         }
     } while (mask32_any(left));
+}
+
+static void pair_all(const three *c, uint32_t first, size_t n)
+{
+    if (c->in->free) {
+        for (size_t i = 0; i < n; i += SIMD_LANES) {
+            pair(c, true, first, i);
+        }
+    } else {
+        for (size_t i = 0; i < n; i += SIMD_LANES) {
+            pair(c, false, first, i);
+        }
+    }
 }
 
 /* The first hits of a vector, from number `first` + i of the list on: which last hits they lead to. */
@@ -466,21 +492,27 @@ static void find_triplets(const slc_hlt1_forward_in *in, const slc_hlt1_forward_
         for (size_t i = 0; i < n; i += SIMD_LANES) {
             lead(&c, first, i, n);
         }
-        for (size_t i = 0; i < n; i += SIMD_LANES) {
-            pair(&c, first, i);
-        }
+        pair_all(&c, first, n);
     }
     judge_pairs(&c);
 }
 
 /* From numbers of the lists to rows of the zones. */
-static void name_hits(slc_hlt1_forward_work *w)
+static void name_hits(const slc_hlt1_forward_in *in, slc_hlt1_forward_work *w)
 {
-    for (size_t t = 0; t < w->triplets.n; t++) {
+    for (size_t t = 0; t < w->triplets.n; t += SIMD_LANES) {
+        const mask32 some = mask32_first(w->triplets.n - t);
+        const mask32 second = mask32_and(some, u32v_eq(u32v_load(w->triplets.set + t), u32v_set(1)));
         for (size_t k = 0; k < 3; k++) {
-            const slc_hlt1_forward_list *list = &w->list[3 * w->triplets.set[t] + k];
-            const uint32_t hit = w->triplets.hit[k][t];
-            w->triplets.hit[k][t] = list->row != NULL ? list->row[hit] : list->begin + hit;
+            const slc_hlt1_forward_list *of0 = &w->list[k], *of1 = &w->list[3 + k];
+            u32v hit = u32v_load(w->triplets.hit[k] + t);
+            if (in->free) {
+                const u32v row = u32v_gather_masked(of0->row, hit, mask32_andnot(some, second), hit);
+                hit = u32v_gather_masked(of1->row, hit, second, row);
+            } else {
+                hit = u32v_add(hit, u32v_select(second, u32v_set(of1->begin), u32v_set(of0->begin)));
+            }
+            u32v_store(w->triplets.hit[k] + t, hit);
         }
     }
 }
@@ -503,7 +535,7 @@ static bool seek(const slc_hlt1_forward_in *in, const slc_hlt1_forward_start *st
     find_triplets(in, start, work, 0);
     find_triplets(in, start, work, 1);
     keep_best(work, in->max_triplets);
-    name_hits(work);
+    name_hits(in, work);
     return work->triplets.n > 0;
 }
 

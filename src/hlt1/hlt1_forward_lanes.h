@@ -22,6 +22,9 @@ static inline f32v f(float x)
     return f32v_set(x);
 }
 
+/* As many pivots are enough for most events. */
+enum { FEW_PIVOTS = SLC_HLT1_PIVOTS / 2 };
+
 /* How many of n values are below x, n a number of blocks. */
 static inline uint32_t below(const float *values, size_t n, f32v x)
 {
@@ -33,16 +36,20 @@ static inline uint32_t below(const float *values, size_t n, f32v x)
     return (uint32_t)count;
 }
 
-/* The first of a layer's hits that is not below x. */
+/* The first of a layer's hits that is not below x, if it has fewer blocks than `pivots`. */
+static inline uint32_t lower_by(const float *hits, size_t pivots, f32v x)
+{
+    const float *first = hits - SLC_HLT1_BLOCK - SLC_HLT1_PIVOTS;
+    const size_t from = SLC_HLT1_BLOCK * (size_t)below(first, pivots, x);
+    return (uint32_t)from + below(hits + from, SLC_HLT1_BLOCK, x);
+}
+
+/* The same of any layer. */
 static inline uint32_t lower(const slc_hlt1_forward_work *w, uint32_t layer, float x)
 {
-    const float *hits = w->x[layer], *pivots = hits - SLC_HLT1_BLOCK - SLC_HLT1_PIVOTS;
-    const f32v to = f(x);
-    if (w->n[layer] >= SLC_HLT1_PIVOTS * SLC_HLT1_BLOCK) {
-        return slc_hlt1_lower(hits, w->n[layer], x);
-    }
-    const size_t from = SLC_HLT1_BLOCK * (size_t)below(pivots, SLC_HLT1_PIVOTS, to);
-    return (uint32_t)from + below(hits + from, SLC_HLT1_BLOCK, to);
+    return w->most_hits < FEW_PIVOTS * SLC_HLT1_BLOCK       ? lower_by(w->x[layer], FEW_PIVOTS, f(x))
+           : w->n[layer] < SLC_HLT1_PIVOTS * SLC_HLT1_BLOCK ? lower_by(w->x[layer], SLC_HLT1_PIVOTS, f(x))
+                                                            : slc_hlt1_lower(w->x[layer], w->n[layer], x);
 }
 
 /* Are vectors long enough for the hits of a window in four of them? (On SVE lanes may be no power of two.) */
@@ -59,19 +66,34 @@ static inline f32v row_of(const float *values, uint32_t n, size_t row)
     return f32v_select(some, f32v_load_masked(values + from, some), f(INFINITY));
 }
 
-static inline mask32 is_below(f32v value, f32v x, bool or_at)
+/* The same; infinities if it is not one of the first `rows` (1, 2 or 4), which are looked at. */
+static inline f32v row_if(const float *values, uint32_t n, uint32_t rows, uint32_t row)
 {
-    return or_at ? f32v_le(value, x) : f32v_lt(value, x);
+    return row < rows ? row_of(values, n, row) : f(INFINITY);
 }
 
-/* Of four vectors: lane i of all their lanes. */
-static inline f32v pick(f32v row0, f32v row1, f32v row2, f32v row3, u32v i)
+/* Lane i of one row, of two, or of the first or last two. */
+static inline f32v pick_in(f32v row0, f32v row1, f32v row2, f32v row3, uint32_t rows, mask32 last_two, u32v i)
 {
-    const u32v lanes = u32v_set((uint32_t)SIMD_LANES), at = u32v_and(i, u32v_sub(lanes, u32v_set(1)));
-    const f32v low = f32v_select(u32v_lt(i, lanes), f32v_permute(row0, at), f32v_permute(row1, at));
-    const u32v three = u32v_add(lanes, u32v_add(lanes, lanes));
-    const f32v high = f32v_select(u32v_lt(i, three), f32v_permute(row2, at), f32v_permute(row3, at));
-    return f32v_select(u32v_lt(i, u32v_add(lanes, lanes)), low, high);
+    if (rows == 1) {
+        return f32v_permute(row0, i);
+    }
+    const f32v of_two = f32v_permute2(row0, row1, i);
+    return rows == 2 ? of_two : f32v_select(last_two, f32v_permute2(row2, row3, i), of_two);
+}
+
+/* Lane i of the rows' lanes. */
+static inline f32v pick(f32v row0, f32v row1, f32v row2, f32v row3, uint32_t rows, u32v i)
+{
+    const u32v two = u32v_set(2 * (uint32_t)SIMD_LANES);
+    const u32v in_two = rows < 4 ? i : u32v_and(i, u32v_sub(two, u32v_set(1)));
+    return pick_in(row0, row1, row2, row3, rows, rows < 4 ? mask32_none() : u32v_ge(i, two), in_two);
+}
+
+/* How many vectors of these are looked at for n values. */
+static inline uint32_t rows_of(uint32_t n)
+{
+    return n <= SIMD_LANES ? 1 : n <= 2 * SIMD_LANES ? 2 : 4;
 }
 
 /* values[i] of the lanes in `some`, i < n. */
@@ -80,64 +102,61 @@ static inline f32v pick_of(const float *values, uint32_t n, u32v i, mask32 some)
     if (!are_long() || n > 4 * SIMD_LANES) {
         return f32v_gather_masked(values, i, some, f(INFINITY));
     }
-    return pick(row_of(values, n, 0), row_of(values, n, 1), row_of(values, n, 2), row_of(values, n, 3), i);
+    return pick(row_of(values, n, 0), row_of(values, n, 1), row_of(values, n, 2), row_of(values, n, 3), 4, i);
 }
 
-/* As count_below, of values that `rows` vectors have room for: 1, 2 or 4. */
-static inline u32v count_in_rows(const float *values, uint32_t n, uint32_t rows, bool or_at, f32v x,
-                                 f32v *low, f32v *high)
+static inline mask32 is_below(f32v value, f32v x, bool or_at)
+{
+    return or_at ? f32v_le(value, x) : f32v_lt(value, x);
+}
+
+/* How many of the rows' rising values are below the places x of the lanes (or at them). By halves, with the
+ * values in registers. */
+static inline u32v count_in_rows(f32v row0, f32v row1, f32v row2, f32v row3, uint32_t rows, bool or_at,
+                                 f32v x)
 {
     const uint32_t lanes = (uint32_t)SIMD_LANES;
-    const u32v zero = u32v_set(0);
-    const f32v none = f(INFINITY), row0 = row_of(values, n, 0);
-    const f32v row1 = rows > 1 ? row_of(values, n, 1) : none, row2 = rows > 2 ? row_of(values, n, 2) : none,
-               row3 = rows > 2 ? row_of(values, n, 3) : none;
-    mask32 in1 = mask32_none(), in2 = in1, in3 = in1;
-    f32v below = *low, above = none;
-    u32v begin = zero, at = zero;
+    const u32v zero = u32v_set(0), second = u32v_set(lanes);
+    mask32 last_two = mask32_none();
+    u32v at = zero; /* in one row or two */
     if (rows > 1) {
-        const f32v first1 = f32v_permute(row1, zero);
-        in1 = is_below(first1, x, or_at);
-        below = f32v_select(in1, first1, below);
-        above = f32v_select(in1, none, first1);
-        begin = u32v_select(in1, u32v_set(lanes), zero);
-        if (rows > 2) {
-            const f32v first2 = f32v_permute(row2, zero), first3 = f32v_permute(row3, zero);
-            in2 = is_below(first2, x, or_at);
-            in3 = is_below(first3, x, or_at);
-            below = f32v_select(in3, first3, f32v_select(in2, first2, below));
-            above = f32v_select(in3, none, f32v_select(in2, first3, f32v_select(in1, first2, first1)));
-            begin = u32v_select(in3, u32v_set(3 * lanes), u32v_select(in2, u32v_set(2 * lanes), begin));
-        }
+        at = u32v_select(is_below(f32v_permute(row1, zero), x, or_at), second, at);
+    }
+    if (rows > 2) {
+        last_two = is_below(f32v_permute(row2, zero), x, or_at);
+        at = u32v_select(last_two, zero, at);
+        at = u32v_select(is_below(f32v_permute(row3, zero), x, or_at), second, at);
     }
     for (uint32_t step = lanes; step > 0; step /= 2) { /* the last one looks at where it stands */
         const u32v to = step > 1 ? u32v_add(at, u32v_set(step / 2 - 1)) : at;
-        f32v here = f32v_permute(row0, to);
-        if (rows > 1) {
-            here = f32v_select(in1, f32v_permute(row1, to), here);
-        }
-        if (rows > 2) {
-            here = f32v_select(in2, f32v_select(in3, f32v_permute(row3, to), f32v_permute(row2, to)), here);
-        }
-        const mask32 less = is_below(here, x, or_at);
+        const mask32 less = is_below(pick_in(row0, row1, row2, row3, rows, last_two, to), x, or_at);
         at = u32v_select(less, u32v_add(at, u32v_set(step > 1 ? step / 2 : 1)), at);
-        below = f32v_select(less, here, below);
-        above = f32v_select(less, above, here);
     }
-    *low = below;
-    *high = above;
-    return u32v_add(begin, at);
+    return rows > 2 ? u32v_select(last_two, u32v_add(at, u32v_set(2 * lanes)), at) : at;
 }
 
-/* How many of the n rising values, of which four vectors are looked at, are below the places x (or at them)
- * of the lanes; with *low the highest of these, if there is one, and with *high the lowest of the others. By
- * halves, with the values in registers. */
-static inline u32v count_below(const float *values, uint32_t n, bool or_at, f32v x, f32v *low, f32v *high)
+/* How many of the n rising values, of which `rows` vectors are looked at, are below the places x of the
+ * lanes; with *low the highest of these, if there is one, and with *high the lowest of the others. */
+static inline u32v count_below(const float *values, uint32_t n, uint32_t rows, f32v x, f32v *low, f32v *high)
 {
-    const uint32_t lanes = (uint32_t)SIMD_LANES;
-    return n <= lanes       ? count_in_rows(values, n, 1, or_at, x, low, high)
-           : n <= 2 * lanes ? count_in_rows(values, n, 2, or_at, x, low, high)
-                            : count_in_rows(values, n, 4, or_at, x, low, high);
+    const u32v one = u32v_set(1), end = u32v_set(rows * (uint32_t)SIMD_LANES), zero = u32v_set(0);
+    const f32v row0 = row_of(values, n, 0), row1 = row_if(values, n, rows, 1);
+    const f32v row2 = row_if(values, n, rows, 2), row3 = row_if(values, n, rows, 3);
+    const u32v at = count_in_rows(row0, row1, row2, row3, rows, false, x);
+    const f32v below = pick(row0, row1, row2, row3, rows, u32v_sub(u32v_max(at, one), one));
+    const f32v above = pick(row0, row1, row2, row3, rows, u32v_min(at, u32v_sub(end, one)));
+    *low = f32v_select(u32v_eq(at, zero), *low, below);
+    *high = f32v_select(u32v_eq(at, end), f(INFINITY), above);
+    return at;
+}
+
+/* The same, with as many vectors as there are values for. */
+static inline u32v count_below_any(const float *values, uint32_t n, f32v x, f32v *low, f32v *high)
+{
+    const uint32_t rows = rows_of(n);
+    return rows == 1   ? count_below(values, n, 1, x, low, high)
+           : rows == 2 ? count_below(values, n, 2, x, low, high)
+                       : count_below(values, n, 4, x, low, high);
 }
 
 /* The same for more values, or with shorter vectors: from the first value to one that is not below
@@ -167,16 +186,27 @@ static inline u32v find_below(const float *values, uint32_t n, float highest, f3
         return scan_below(values, n, highest, x, low, high);
     }
     const uint32_t most = 4 * (uint32_t)SIMD_LANES;
-    u32v at = count_below(values, n, false, x, low, high);
+    u32v at = count_below_any(values, n, x, low, high);
     for (uint32_t from = most; from < n; from += most) {
         f32v above;
-        at = u32v_add(at, count_below(values + from, n - from, false, x, low, &above));
+        at = u32v_add(at, count_below_any(values + from, n - from, x, low, &above));
         *high = f32v_min(*high, above);
     }
     return at;
 }
 
-/* How many of n rising values are below the lanes' low places, and how many at most at their high ones. */
+/* How many of n rising values, of which `rows` vectors are looked at, are below the lanes' low places, and
+ * how many at most at their high ones, more than what there is. */
+static inline void count_between_in(const float *values, uint32_t n, uint32_t rows, f32v low, f32v high,
+                                    u32v *at, u32v *behind)
+{
+    const f32v row0 = row_of(values, n, 0), row1 = row_if(values, n, rows, 1);
+    const f32v row2 = row_if(values, n, rows, 2), row3 = row_if(values, n, rows, 3);
+    *at = u32v_add(*at, count_in_rows(row0, row1, row2, row3, rows, false, low));
+    *behind = u32v_add(*behind, count_in_rows(row0, row1, row2, row3, rows, true, high));
+}
+
+/* The same of all. */
 static inline void count_between(const float *values, uint32_t n, f32v low, f32v high, u32v *at, u32v *behind)
 {
     *at = *behind = u32v_set(0);
@@ -188,10 +218,15 @@ static inline void count_between(const float *values, uint32_t n, f32v low, f32v
         }
         return;
     }
-    f32v below = f(-INFINITY), above;
     for (uint32_t from = 0; from < n; from += 4 * (uint32_t)SIMD_LANES) {
-        *at = u32v_add(*at, count_below(values + from, n - from, false, low, &below, &above));
-        *behind = u32v_add(*behind, count_below(values + from, n - from, true, high, &below, &above));
+        const uint32_t left = n - from, rows = rows_of(left);
+        if (rows == 1) {
+            count_between_in(values + from, left, 1, low, high, at, behind);
+        } else if (rows == 2) {
+            count_between_in(values + from, left, 2, low, high, at, behind);
+        } else {
+            count_between_in(values + from, left, 4, low, high, at, behind);
+        }
     }
 }
 

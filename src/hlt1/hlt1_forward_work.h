@@ -22,7 +22,8 @@ enum {
        do. */
     SLC_HLT1_FORWARD_SLOPES = 2048,
     SLC_HLT1_FORWARD_MARGIN = 4 * SLC_HLT1_FORWARD_SPARE, /* before and behind them: a vector of bytes */
-    SLC_HLT1_FORWARD_AGREEING = 5
+    SLC_HLT1_FORWARD_AGREEING = 5,
+    SLC_HLT1_FORWARD_REFITS = 8 /* numbers of double precision in the longest vectors that compilers take */
 };
 
 /* Bending by which half of the slopes on a side are used up. */
@@ -94,6 +95,7 @@ typedef struct slc_hlt1_forward_work {
     /* Of layers in the half that the track is in: the hits, and how many they are; windows, of x layers. */
     const float *x[SLC_SCIFI_LAYERS];
     uint32_t zone[SLC_SCIFI_LAYERS], n[SLC_SCIFI_LAYERS], begin[SLC_SCIFI_LAYERS], end[SLC_SCIFI_LAYERS];
+    uint32_t most_hits;                                    /* of one of these layers */
     slc_hlt1_forward_list list[SLC_HLT1_FORWARD_X_LAYERS]; /* of the layers of both sets */
     slc_hlt1_forward_agreeing agreeing;
     /* Of slopes, from the margin on: the layers that have a hit; in the highest bit, whether enough layers
@@ -124,6 +126,8 @@ typedef struct slc_hlt1_forward_work {
         size_t n;
         float limit; /* of the squared distance of those that may still be wanted */
     } triplets;
+    const float *near_layer[2][9]; /* of the nine below, by the triplet's set */
+    uint32_t near_set[SLC_HLT1_FORWARD_SPARE];
     /* Of a vector of triplets, in three x layers, then in six tilted ones: where a hit is expected, how many
      * are below that, and x of the one there and the one behind it, side by side; the nearest ones. */
     float expected[9][SLC_HLT1_FORWARD_SPARE];
@@ -146,11 +150,22 @@ typedef struct slc_hlt1_follow_kernels {
     void (*best)(const slc_hlt1_forward_in *in, const slc_hlt1_forward_start *start,
                  slc_hlt1_forward_work *work, slc_hlt1_forward_track *found);
 } slc_hlt1_follow_kernels;
+typedef struct slc_hlt1_refit_kernels {
+    const char *target;
+    /* The curves of n tracks (from 1 to SLC_HLT1_FORWARD_REFITS), by all of their hits; x is of the event's.
+     */
+    void (*refit)(const slc_hlt1_forward_tables *tables, const float *x,
+                  slc_hlt1_forward_track *const *tracks, size_t n);
+} slc_hlt1_refit_kernels;
 
 /* By both of them, the best track of each of n starts, or one without hits. */
 void slc_hlt1_forward_search_all(slc_simd_target target, const slc_hlt1_forward_in *in,
                                  const slc_hlt1_forward_start *starts, size_t n, slc_hlt1_forward_work *work,
                                  slc_hlt1_forward_track *found);
+
+/* The curves of those of n tracks that have hits, by all of them. */
+void slc_hlt1_forward_refit_all(slc_simd_target target, const slc_hlt1_forward_tables *tables, const float *x,
+                                slc_hlt1_forward_track *tracks, size_t n);
 
 /* What is looked for of upstream track t (row), or of track v of the VELO with a range of
  * charge over momentum. */

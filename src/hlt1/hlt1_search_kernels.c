@@ -13,12 +13,16 @@
 
 #define DECLARE(target, TARGET)                                                                              \
     extern const slc_hlt1_forward_kernels slc_hlt1_forward_kernels_##target;                                 \
-    extern const slc_hlt1_follow_kernels slc_hlt1_follow_kernels_##target;
+    extern const slc_hlt1_follow_kernels slc_hlt1_follow_kernels_##target;                                   \
+    extern const slc_hlt1_refit_kernels slc_hlt1_refit_kernels_##target;
 SIMD_FOR_EACH(DECLARE)
 #define FORWARD(target, TARGET) [SLC_SIMD_##TARGET] = &slc_hlt1_forward_kernels_##target,
 static const slc_hlt1_forward_kernels *const forwards[SLC_SIMD_TARGETS] = {SIMD_FOR_EACH(FORWARD)};
 #define FOLLOW(target, TARGET) [SLC_SIMD_##TARGET] = &slc_hlt1_follow_kernels_##target,
 static const slc_hlt1_follow_kernels *const follows[SLC_SIMD_TARGETS] = {SIMD_FOR_EACH(FOLLOW)};
+
+#define REFIT(target, TARGET) [SLC_SIMD_##TARGET] = &slc_hlt1_refit_kernels_##target,
+static const slc_hlt1_refit_kernels *const refits[SLC_SIMD_TARGETS] = {SIMD_FOR_EACH(REFIT)};
 
 void slc_hlt1_forward_search_all(slc_simd_target target, const slc_hlt1_forward_in *in,
                                  const slc_hlt1_forward_start *starts, size_t n, slc_hlt1_forward_work *work,
@@ -29,6 +33,23 @@ void slc_hlt1_forward_search_all(slc_simd_target target, const slc_hlt1_forward_
         found[i].n = 0;
         if (forwards[target]->seek(in, &starts[i], work)) {
             follows[target]->best(in, &starts[i], work, &found[i]);
+        }
+    }
+}
+
+void slc_hlt1_forward_refit_all(slc_simd_target target, const slc_hlt1_forward_tables *tables, const float *x,
+                                slc_hlt1_forward_track *tracks, size_t n)
+{
+    slc_hlt1_forward_track *some[SLC_HLT1_FORWARD_REFITS];
+    size_t n_some = 0;
+    assert(target >= SLC_SIMD_C && target < SLC_SIMD_TARGETS && refits[target] != NULL);
+    for (size_t i = 0; i < n; i++) {
+        if (tracks[i].n > 0) {
+            some[n_some++] = &tracks[i];
+        }
+        if (n_some == SLC_HLT1_FORWARD_REFITS || (i + 1 == n && n_some > 0)) {
+            refits[target]->refit(tables, x, some, n_some);
+            n_some = 0;
         }
     }
 }

@@ -368,6 +368,7 @@ static inline f32v f32v_expand(f32v v, mask32 m) { return _mm256_castsi256_ps(av
 static inline u32v u32v_expand(u32v v, mask32 m) { return avx2_expand_zeros(v, m); } /* emulated: vpermd by a table of 256 entries, vpand */
 static inline f32v f32v_permute(f32v v, u32v i) { return _mm256_permutevar8x32_ps(v, i); } /* vpermps */
 static inline u32v u32v_permute(u32v v, u32v i) { return _mm256_permutevar8x32_epi32(v, i); } /* vpermd */
+static inline f32v f32v_permute2(f32v a, f32v b, u32v i) { return f32v_select(u32v_lt(i, u32v_set(8)), f32v_permute(a, i), f32v_permute(b, i)); } /* emulated: vpermps of both, vblendvps */
 static inline f32v f32v_previous(f32v a, f32v b) { return _mm256_castsi256_ps(_mm256_alignr_epi8(_mm256_castps_si256(b), _mm256_permute2x128_si256(_mm256_castps_si256(a), _mm256_castps_si256(b), 0x21), 12)); } /* vperm2i128, vpalignr */
 static inline u32v u32v_previous(u32v a, u32v b) { return _mm256_alignr_epi8(b, _mm256_permute2x128_si256(a, b, 0x21), 12); } /* vperm2i128, vpalignr */
 static inline f32v f32v_next(f32v b, f32v c) { return _mm256_castsi256_ps(_mm256_alignr_epi8(_mm256_permute2x128_si256(_mm256_castps_si256(b), _mm256_castps_si256(c), 0x21), _mm256_castps_si256(b), 4)); } /* vperm2i128, vpalignr */

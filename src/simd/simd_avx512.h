@@ -462,6 +462,7 @@ static inline f32v f32v_expand(f32v v, mask32 m) { return MM(maskz_expand_ps)(m,
 static inline u32v u32v_expand(u32v v, mask32 m) { return MM(maskz_expand_epi32)(m, v); } /* vpexpandd */
 static inline f32v f32v_permute(f32v v, u32v i) { return avx512_permute_ps(v, i); } /* vpermps; vpermilps of 4 lanes */
 static inline u32v u32v_permute(u32v v, u32v i) { return avx512_permute(v, i); } /* vpermd; vpermilps of 4 lanes */
+static inline f32v f32v_permute2(f32v a, f32v b, u32v i) { return MM(permutex2var_ps)(a, i, b); } /* vpermt2ps */
 static inline f32v f32v_previous(f32v a, f32v b) { return AVX512_PS(MM(alignr_epi32)(AVX512_SI(b), AVX512_SI(a), SIMD_MAX_LANES - 1)); } /* valignd */
 static inline u32v u32v_previous(u32v a, u32v b) { return MM(alignr_epi32)(b, a, SIMD_MAX_LANES - 1); } /* valignd */
 static inline f32v f32v_next(f32v b, f32v c) { return AVX512_PS(MM(alignr_epi32)(AVX512_SI(c), AVX512_SI(b), 1)); } /* valignd */

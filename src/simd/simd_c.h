@@ -161,6 +161,7 @@ static inline f32v f32v_expand(f32v v, mask32 m) { return m ? v : 0.0f; } /* lan
 static inline u32v u32v_expand(u32v v, mask32 m) { return m ? v : 0; } /* lane k goes to the k-th lane in m, others are 0 */
 static inline f32v f32v_permute(f32v v, u32v i) { (void)i; return v; } /* lane i[lane] of v, i < SIMD_LANES */
 static inline u32v u32v_permute(u32v v, u32v i) { (void)i; return v; } /* lane i[lane] of v, i < SIMD_LANES */
+static inline f32v f32v_permute2(f32v a, f32v b, u32v i) { return i == 0 ? a : b; } /* lane i[lane] of the lanes of a and then those of b, i < 2 * SIMD_LANES */
 static inline f32v f32v_previous(f32v a, f32v b) { (void)b; return a; } /* lanes of b moved up by one, the last of a in front */
 static inline u32v u32v_previous(u32v a, u32v b) { (void)b; return a; } /* lanes of b moved up by one, the last of a in front */
 static inline f32v f32v_next(f32v b, f32v c) { (void)b; return c; } /* lanes of b moved down by one, then the first of c */

@@ -280,6 +280,7 @@ static inline f32v f32v_expand(f32v v, mask32 m) { return vreinterpretq_f32_u8(s
 static inline u32v u32v_expand(u32v v, mask32 m) { return vreinterpretq_u32_u8(simd_neon_table(vreinterpretq_u8_u32(v), simd_neon_expand, m)); } /* emulated: 16-entry table, tbl */
 static inline f32v f32v_permute(f32v v, u32v i) { return vreinterpretq_f32_u8(vqtbl1q_u8(vreinterpretq_u8_f32(v), simd_neon_bytes(i))); } /* mla, tbl */
 static inline u32v u32v_permute(u32v v, u32v i) { return vreinterpretq_u32_u8(vqtbl1q_u8(vreinterpretq_u8_u32(v), simd_neon_bytes(i))); } /* mla, tbl */
+static inline f32v f32v_permute2(f32v a, f32v b, u32v i) { return vreinterpretq_f32_u8(vqtbl2q_u8((uint8x16x2_t){{vreinterpretq_u8_f32(a), vreinterpretq_u8_f32(b)}}, simd_neon_bytes(i))); } /* mla, tbl of two registers */
 static inline f32v f32v_previous(f32v a, f32v b) { return vextq_f32(a, b, 3); } /* ext */
 static inline u32v u32v_previous(u32v a, u32v b) { return vextq_u32(a, b, 3); } /* ext */
 static inline f32v f32v_next(f32v b, f32v c) { return vextq_f32(b, c, 1); } /* ext */

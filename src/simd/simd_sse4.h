@@ -388,6 +388,7 @@ static inline f32v f32v_expand(f32v v, mask32 m) { return _mm_castsi128_ps(_mm_s
 static inline u32v u32v_expand(u32v v, mask32 m) { return _mm_shuffle_epi8(v, sse4_table(sse4_expand, m)); } /* emulated: pshufb by a table of 16 entries */
 static inline f32v f32v_permute(f32v v, u32v i) { return _mm_castsi128_ps(sse4_permute(_mm_castps_si128(v), i)); } /* emulated: two pshufb, the first to make byte indices */
 static inline u32v u32v_permute(u32v v, u32v i) { return sse4_permute(v, i); } /* emulated: two pshufb, the first to make byte indices */
+static inline f32v f32v_permute2(f32v a, f32v b, u32v i) { return f32v_select(u32v_lt(i, u32v_set(4)), f32v_permute(a, u32v_and(i, u32v_set(3))), f32v_permute(b, u32v_and(i, u32v_set(3)))); } /* emulated: both permuted, blendvps */
 static inline f32v f32v_previous(f32v a, f32v b) { return _mm_castsi128_ps(_mm_alignr_epi8(_mm_castps_si128(b), _mm_castps_si128(a), 12)); } /* palignr */
 static inline u32v u32v_previous(u32v a, u32v b) { return _mm_alignr_epi8(b, a, 12); } /* palignr */
 static inline f32v f32v_next(f32v b, f32v c) { return _mm_castsi128_ps(_mm_alignr_epi8(_mm_castps_si128(c), _mm_castps_si128(b), 4)); } /* palignr */

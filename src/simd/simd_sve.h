@@ -188,6 +188,7 @@ static inline f32v f32v_expand(f32v v, mask32 m) { return svtbl_f32(v, simd_sve_
 static inline u32v u32v_expand(u32v v, mask32 m) { return svtbl_u32(v, simd_sve_rank(m)); } /* emulated: prefix sum of the mask, tbl */
 static inline f32v f32v_permute(f32v v, u32v i) { return svtbl_f32(v, i); } /* tbl */
 static inline u32v u32v_permute(u32v v, u32v i) { return svtbl_u32(v, i); } /* tbl */
+static inline f32v f32v_permute2(f32v a, f32v b, u32v i) { return f32v_select(u32v_lt(i, u32v_set((uint32_t)SIMD_LANES)), svtbl_f32(a, i), svtbl_f32(b, u32v_sub(i, u32v_set((uint32_t)SIMD_LANES)))); } /* emulated: tbl of both, sel */
 static inline f32v f32v_previous(f32v a, f32v b) { return svinsr_n_f32(b, svlastb_f32(SIMD_SVE_ALL, a)); } /* lastb, insr */
 static inline u32v u32v_previous(u32v a, u32v b) { return svinsr_n_u32(b, svlastb_u32(SIMD_SVE_ALL, a)); } /* lastb, insr */
 static inline f32v f32v_next(f32v b, f32v c) { return svext_f32(b, c, 1); } /* ext */
