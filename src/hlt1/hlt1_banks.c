@@ -6,9 +6,8 @@
 
 enum { AHEAD = 24 };
 
-const uint8_t slc_hlt1_bank_types[SLC_HLT1_DETECTORS] = {[SLC_HLT1_UT] = SLC_LHCB_BANK_UT,
-                                                         [SLC_HLT1_SCIFI] = SLC_LHCB_BANK_SCIFI,
-                                                         [SLC_HLT1_MUON] = SLC_LHCB_BANK_MUON};
+const uint8_t slc_hlt1_bank_types[SLC_HLT1_NOTED] = {SLC_LHCB_BANK_UT, SLC_LHCB_BANK_SCIFI,
+                                                     SLC_LHCB_BANK_MUON, SLC_LHCB_BANK_ODIN};
 
 static void forget(slc_hlt1_banks *banks)
 {
@@ -17,18 +16,25 @@ static void forget(slc_hlt1_banks *banks)
     }
 }
 
+static inline void take_of(slc_hlt1_banks *banks, slc_hlt1_detector d, const slc_lhcb_bank *bank,
+                           uint64_t event, slc_faults *faults)
+{
+    size_t *n = &banks->of[d].n;
+    if (*n < SLC_HLT1_MAX_BANKS) {
+        banks->of[d].bank[(*n)++] = *bank;
+    } else if (faults != NULL) {
+        slc_faults_add(faults, SLC_FAULT_BANK_DUPLICATE, event, bank->source, bank->offset);
+    }
+}
+
 static inline void take(slc_hlt1_banks *banks, const slc_lhcb_bank *bank, uint64_t event, slc_faults *faults)
 {
-    for (size_t d = 0; d < SLC_HLT1_DETECTORS; d++) {
-        if (bank->type != slc_hlt1_bank_types[d]) {
-            continue;
-        }
-        size_t *n = &banks->of[d].n;
-        if (*n < SLC_HLT1_MAX_BANKS) {
-            banks->of[d].bank[(*n)++] = *bank;
-        } else if (faults != NULL) {
-            slc_faults_add(faults, SLC_FAULT_BANK_DUPLICATE, event, bank->source, bank->offset);
-        }
+    if (bank->type == SLC_LHCB_BANK_UT) {
+        take_of(banks, SLC_HLT1_UT, bank, event, faults);
+    } else if (bank->type == SLC_LHCB_BANK_SCIFI) {
+        take_of(banks, SLC_HLT1_SCIFI, bank, event, faults);
+    } else if (bank->type == SLC_LHCB_BANK_MUON) {
+        take_of(banks, SLC_HLT1_MUON, bank, event, faults);
     }
 }
 
@@ -63,10 +69,8 @@ static void walk(const slc_batch *batch, uint32_t event, slc_hlt1_banks *banks, 
 void slc_hlt1_banks_find(const slc_batch *batch, uint32_t event, const slc_lhcb_places *places,
                          slc_hlt1_banks *banks, slc_faults *faults)
 {
-    const bool known = places != NULL && event < places->events &&
-                       places->n[event] != SLC_LHCB_PLACES_UNKNOWN;
     forget(banks);
-    if (!known) {
+    if (!slc_lhcb_places_know(places, event)) {
         walk(batch, event, banks, faults);
         return;
     }

@@ -25,8 +25,9 @@ typedef struct slc_hlt1_banks {
     } of[SLC_HLT1_DETECTORS];
 } slc_hlt1_banks;
 
-/* Those that are noted. */
-extern const uint8_t slc_hlt1_bank_types[SLC_HLT1_DETECTORS];
+/* Those that are noted: the detectors', and ODIN's. */
+enum { SLC_HLT1_NOTED = SLC_HLT1_DETECTORS + 1 };
+extern const uint8_t slc_hlt1_bank_types[SLC_HLT1_NOTED];
 
 /* Banks of event `event` of the batch by detector, in their order; none of an event of several crossings,
  * which the VELO's walk tells; a detector without a bank in another one is a fault. `places` knows events or

@@ -252,6 +252,7 @@ static void decode(slc_hlt1_chain *chain, const slc_batch *batch, uint32_t e, sl
     } else {
         slc_hlt1_banks_find(batch, e, &chain->places, &chain->banks, &result->faults);
     }
+    slc_muon_ask(chain->muon, chain->banks.of[SLC_HLT1_MUON].bank, chain->banks.of[SLC_HLT1_MUON].n);
     slc_ut_decode(chain->ut, chain->banks.of[SLC_HLT1_UT].bank, chain->banks.of[SLC_HLT1_UT].n, event,
                   &result->ut, &result->faults);
     slc_scifi_decode(chain->scifi, chain->banks.of[SLC_HLT1_SCIFI].bank, chain->banks.of[SLC_HLT1_SCIFI].n,
@@ -368,7 +369,8 @@ slc_status slc_hlt1_chain_run(slc_hlt1_chain *chain, const slc_batch *batch, slc
     if (status != SLC_OK) {
         return status;
     }
-    if (chain->prescaled && slc_lhcb_identity_run(batch, 0, &chain->events, error) != SLC_OK) {
+    if (chain->prescaled &&
+        slc_lhcb_identity_noted(batch, 0, &chain->places, &chain->events, error) != SLC_OK) {
         return SLC_ERR_CAPACITY;
     }
     result->faults.of_event = result->velo.counts.faults;

@@ -136,8 +136,21 @@ static bool read_odin(const slc_lhcb_bank *bank, slc_lhcb_events *to, size_t row
     return true;
 }
 
-static bool find_odin(const slc_batch *batch, uint32_t e, slc_lhcb_events *to, size_t row)
+static bool find_odin(const slc_batch *batch, uint32_t e, const slc_lhcb_places *places, slc_lhcb_events *to,
+                      size_t row)
 {
+    if (slc_lhcb_places_know(places, e)) {
+        const uint8_t *event = batch->bytes + batch->offset[e];
+        bool found = false;
+        for (size_t i = 0; i < places->n[e] && !found; i++) {
+            const uint32_t place = places->place[(size_t)e * SLC_LHCB_PLACES + i];
+            if (event[place + 4] == SLC_LHCB_BANK_ODIN) {
+                const slc_lhcb_bank bank = slc_lhcb_bank_at(event, place);
+                found = read_odin(&bank, to, row);
+            }
+        }
+        return found;
+    }
     slc_lhcb_bank_cursor cursor = SLC_LHCB_BANKS_OF(batch, e);
     slc_lhcb_bank bank;
     while (slc_lhcb_bank_next_readable(&cursor, &bank)) {
@@ -185,6 +198,12 @@ static void take_header(const slc_record *record, slc_lhcb_events *to, size_t ro
 slc_status slc_lhcb_identity_run(const slc_batch *batch, uint32_t input, slc_lhcb_events *to,
                                  slc_error *error)
 {
+    return slc_lhcb_identity_noted(batch, input, NULL, to, error);
+}
+
+slc_status slc_lhcb_identity_noted(const slc_batch *batch, uint32_t input, const slc_lhcb_places *places,
+                                   slc_lhcb_events *to, slc_error *error)
+{
     const uint32_t n = batch->n_events;
     if (to->head.block == NULL || to->head.capacity < n || to->head.event_capacity < n) {
         return slc_fail(error, SLC_ERR_CAPACITY, "identity of events: no room for %u", n);
@@ -193,7 +212,7 @@ slc_status slc_lhcb_identity_run(const slc_batch *batch, uint32_t input, slc_lhc
     for (uint32_t e = 0; e < n; e++) {
         const size_t row = to->head.size++;
         slc_lhcb_identity_none(to, row);
-        if (!find_odin(batch, e, to, row)) {
+        if (!find_odin(batch, e, places, to, row)) {
             take_header(&batch->record[e], to, row);
         }
         to->input[row] = input;

@@ -6,6 +6,7 @@
 #ifndef SLUICE_LHCB_PLACES_H
 #define SLUICE_LHCB_PLACES_H
 
+#include "base/bytes.h"
 #include <sluice/lhcb.h>
 
 /* Of an event at most; and for an event over which nobody walked, or where that is not enough, or something
@@ -32,15 +33,22 @@ static inline slc_lhcb_places *slc_lhcb_places_if_room(slc_lhcb_places *places, 
     return places != NULL && places->events >= events ? places : NULL;
 }
 
+/* Is it known where banks of event number e are? */
+static inline bool slc_lhcb_places_know(const slc_lhcb_places *places, uint32_t e)
+{
+    return places != NULL && e < places->events && places->n[e] != SLC_LHCB_PLACES_UNKNOWN;
+}
+
 /* The bank whose header is at `place` in the event; it was found by a walk. */
 static inline slc_lhcb_bank slc_lhcb_bank_at(const uint8_t *event, uint32_t place)
 {
     const uint8_t *header = event + place;
+    const uint64_t fields = slc_load_u64(header);
     return (slc_lhcb_bank){.payload = header + SLC_LHCB_BANK_HEADER,
-                           .size = (header[2] | (uint32_t)header[3] << 8) - SLC_LHCB_BANK_HEADER,
-                           .type = header[4],
-                           .version = header[5],
-                           .source = (int16_t)(header[6] | header[7] << 8),
+                           .size = (uint32_t)(fields >> 16 & 0xffff) - SLC_LHCB_BANK_HEADER,
+                           .type = (uint8_t)(fields >> 32),
+                           .version = (uint8_t)(fields >> 40),
+                           .source = (int16_t)(fields >> 48),
                            .offset = place};
 }
 

@@ -212,21 +212,6 @@ size_t slc_muon_event_bound(const slc_muon_decoder *decoder)
 
 /* ---- tiles -------------------------------------------------------------------------------------- */
 
-/* Words mean entries all over tables that are larger than a core's caches: all of an event are on their way
- * before the first is needed. */
-static void ask_for_addresses(const slc_muon_decoder *decoder, uint32_t source)
-{
-    const slc_muon_address *address = decoder->geometry->address[source];
-    const uint8_t *at = decoder->bank[source].words;
-    for (uint32_t block = 0; block < BLOCKS; block++) {
-        const uint32_t n = slc_load_u16(at);
-        at += 2;
-        for (const uint8_t *end = at + 2 * (size_t)n; at < end; at += 2) {
-            __builtin_prefetch(&address[slc_load_u16(at) & (SLC_MUON_ADDRESSES - 1)]);
-        }
-    }
-}
-
 /* The tiles of a bank, in the order of its words; counts how many there are of each slot. */
 static void read_bank(slc_muon_decoder *decoder, uint32_t source)
 {
@@ -268,11 +253,6 @@ static void read_tiles(slc_muon_decoder *decoder)
 {
     uint32_t at[SLOTS];
     memset(decoder->begin, 0, sizeof decoder->begin);
-    for (uint32_t source = 0; source < SLC_MUON_TELL1; source++) {
-        if ((decoder->taken >> source & 1) != 0) {
-            ask_for_addresses(decoder, source);
-        }
-    }
     memset(decoder->seen, 0, decoder->seen_bytes);
     for (uint32_t source = 0; source < SLC_MUON_TELL1; source++) {
         if ((decoder->taken >> source & 1) != 0) {
@@ -414,6 +394,19 @@ void slc_muon_decode(slc_muon_decoder *decoder, const slc_lhcb_bank *banks, size
         slc_muon_event_take(decoder, &banks[i]);
     }
     slc_muon_event_decode(decoder, hits);
+}
+
+/* Words mean entries all over tables that are larger than a core's caches. A bank's counts are taken for
+ * words. */
+void slc_muon_ask(const slc_muon_decoder *decoder, const slc_lhcb_bank *banks, size_t n_banks)
+{
+    for (size_t i = 0; i < n_banks; i++) {
+        const bool known = banks[i].version == 2 && banks[i].source >= 0 && banks[i].source < SLC_MUON_TELL1;
+        for (uint32_t at = 0; known && at + 2 <= banks[i].size; at += 2) {
+            const uint32_t word = slc_load_u16(banks[i].payload + at);
+            __builtin_prefetch(&decoder->geometry->address[banks[i].source][word & (SLC_MUON_ADDRESSES - 1)]);
+        }
+    }
 }
 
 size_t slc_muon_bank_bound(const slc_muon_decoder *decoder, const slc_lhcb_bank *bank)

@@ -36,6 +36,8 @@ size_t slc_muon_event_crossings(const slc_muon_decoder *decoder);
  * it. There must be room for slc_muon_bank_bound of all banks. */
 void slc_muon_decode(slc_muon_decoder *decoder, const slc_lhcb_bank *banks, size_t n_banks, uint64_t event,
                      slc_muon_hits *hits, slc_faults *faults);
+/* Has what the banks' words mean fetched from memory, for a caller who has something else to do before. */
+void slc_muon_ask(const slc_muon_decoder *decoder, const slc_lhcb_bank *banks, size_t n_banks);
 size_t slc_muon_bank_bound(const slc_muon_decoder *decoder, const slc_lhcb_bank *bank);
 
 /* All events of a batch, with a walk over their banks. `hits` is emptied first, and grows. SLC_ERR_MEMORY. */

@@ -287,21 +287,14 @@ static size_t after_gap(const layers *of, size_t layer)
 }
 
 /* Counts become the places of the first hits of buckets. */
-static void begin_buckets(uint32_t *counts, layers *of)
+static void begin_buckets(const slc_ut_kernels *kernels, uint32_t *counts, layers *of)
 {
-    uint32_t at = 0;
-    for (size_t layer = 0; layer < SLC_UT_LAYERS; layer++) {
-        uint32_t *of_layer = counts + layer * SLC_UT_BUCKETS, most = 0;
-        of->begin[layer] = at;
-        for (size_t k = 0; k < SLC_UT_BUCKETS; k++) {
-            const uint32_t count = of_layer[k];
-            most = count > most ? count : most;
-            of_layer[k] = at + (uint32_t)(layer + 1) * SLC_UT_REACH;
-            at += count;
-        }
-        of->most[layer] = most;
+    of->begin[0] = 0;
+    for (uint32_t layer = 0; layer < SLC_UT_LAYERS; layer++) {
+        const uint32_t at = of->begin[layer] + (layer + 1) * SLC_UT_REACH;
+        of->begin[layer + 1] = of->begin[layer] +
+                               kernels->begin(counts + (size_t)layer * SLC_UT_BUCKETS, at, &of->most[layer]);
     }
-    of->begin[SLC_UT_LAYERS] = at;
 }
 
 static void fill_gaps(float *x, const layers *of)
@@ -336,7 +329,7 @@ static void sort_hits(const slc_ut_decoder *decoder, size_t n, layers *of)
     for (size_t i = 0; i < n; i++) {
         next[found->key[i]]++;
     }
-    begin_buckets(next, of);
+    begin_buckets(decoder->kernels, next, of);
     for (size_t i = 0; i < n; i++) {
         const uint32_t at = next[found->key[i]]++;
         decoder->x[at] = found->x[i];

@@ -60,6 +60,9 @@ typedef struct slc_ut_kernels {
     /* A hit for each word; false if a word is of no strip. Behind `boards` are SLC_UT_SPARE floats. */
     bool (*place)(const slc_ut_board *boards, const slc_ut_words *of_boards, size_t n,
                   const slc_ut_found *found);
+    /* Turns how many hits the buckets of a layer have into where they begin, from `at` on; returns how many
+     * hits there are, and the most of a bucket in *most. */
+    uint32_t (*begin)(uint32_t buckets[SLC_UT_BUCKETS], uint32_t at, uint32_t *most);
     /* Where the n hits of a layer go, from `first` on, by x and channel; they stand by bucket, of which none
      * has more than `reach` + 1 (below SLC_UT_REACH + 1). In front of them and behind them are SLC_UT_REACH
      * numbers that are NaN, and behind these and `to` a spare vector. */

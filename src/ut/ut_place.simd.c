@@ -91,6 +91,21 @@ static bool place(const slc_ut_board *boards, const slc_ut_words *of_boards, siz
     return !mask32_any(wrong);
 }
 
+static uint32_t begin(uint32_t buckets[SLC_UT_BUCKETS], uint32_t at, uint32_t *most)
+{
+    const u32v last_lane = u32v_set((uint32_t)SIMD_LANES - 1);
+    u32v before = u32v_set(at), largest = u32v_set(0);
+    for (size_t k = 0; k < SLC_UT_BUCKETS; k += SIMD_LANES) {
+        const mask32 some = mask32_first(SLC_UT_BUCKETS - k);
+        const u32v counts = u32v_load_masked(buckets + k, some), sums = u32v_running_sum(counts);
+        u32v_store_masked(buckets + k, u32v_add(before, u32v_sub(sums, counts)), some);
+        largest = u32v_max(largest, counts);
+        before = u32v_add(before, u32v_permute(sums, last_lane));
+    }
+    *most = u32v_highest(largest);
+    return u32v_lowest(before) - at;
+}
+
 /* A hit goes down by those behind it that are before it in x, and up by those in front that are after it:
  * none of another bucket, so that nobody asks where buckets begin. */
 static inline u32v places_of(const float *x, const uint32_t *channel, uint32_t i, uint32_t reach,
@@ -119,4 +134,4 @@ static void order(const float *x, const uint32_t *channel, uint32_t n, uint32_t 
     }
 }
 
-const slc_ut_kernels SIMD_TABLE(slc_ut) = {SIMD_TARGET_NAME, place, order};
+const slc_ut_kernels SIMD_TABLE(slc_ut) = {SIMD_TARGET_NAME, place, begin, order};
