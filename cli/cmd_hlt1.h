@@ -48,6 +48,7 @@ typedef enum slc_hlt1_rows {
 
 typedef struct slc_hlt1_totals {
     uint64_t events, lost_events, incomplete_events, cut_events;
+    uint64_t retina_events; /* whose VELO hits are the read-out's clusters */
     uint64_t rows[SLC_HLT1_ROWS];
     json_t *of_event[SLC_HLT1_ROWS];                                  /* NULL without --json */
     uint64_t accepted, limited, written, of_line[SLC_VELO_MAX_LINES]; /* events, with --lines */
@@ -74,9 +75,9 @@ typedef struct slc_hlt1_job {
     slc_flow_hlt1_setup setup;
     slc_flow *flow;
     slc_hlt1_check check;
-    slc_faults input_faults; /* of the input at hand */
-    uint64_t input_hits[3];  /* of UT, SciFi and muon stations in it */
-    uint64_t input_cut;
+    slc_faults input_faults;          /* of the input at hand */
+    uint64_t input_hits[3];           /* of UT, SciFi and muon stations in it */
+    uint64_t input_cut, input_retina; /* events that were cut; whose VELO hits are the read-out's */
     uint64_t input_particles;
     slc_io_writer *results;  /* NULL without -o */
     slc_io_writer *accepted; /* NULL without --write-accepted */

@@ -71,7 +71,9 @@ static bool add_to_totals(slc_hlt1_job *job, const slc_hlt1_result *result)
     slc_hlt1_totals *totals = &job->totals;
     totals->events += result->ut.head.n_events;
     totals->cut_events += result->velo.n_gec_events;
+    totals->retina_events += result->velo.n_retina_events;
     job->input_cut += result->velo.n_gec_events;
+    job->input_retina += result->velo.n_retina_events;
     for (int i = 0; i < SLC_HLT1_ROWS; i++) {
         totals->rows[i] += heads[i]->size;
         for (uint32_t e = 0; e < heads[i]->n_events && totals->of_event[i] != NULL; e++) {
@@ -157,6 +159,12 @@ static void judge_input(slc_hlt1_job *job, const char *path, uint64_t events)
             job->failed = job->failed || i < 2;
         }
     }
+    if (job->input_retina > 0) {
+        slc_cli_say("hlt1",
+                    "%s: %llu of %llu events have no super-pixels: their hits of the VELO are the clusters "
+                    "of the read-out (bank 73)",
+                    path, (unsigned long long)job->input_retina, (unsigned long long)events);
+    }
     if (job->options->truth && job->input_particles == 0 && events > 0) {
         slc_cli_say("hlt1", "%s: no event has truth to compare with", path);
         job->failed = true;
@@ -203,7 +211,7 @@ static bool take_end(slc_hlt1_job *job, const slc_flow_item *end)
     }
     memset(job->input_hits, 0, sizeof job->input_hits);
     memset(job->input_identity, 0, sizeof job->input_identity);
-    job->input_particles = job->input_cut = 0;
+    job->input_particles = job->input_cut = job->input_retina = 0;
     slc_faults_reset(&job->input_faults);
     return go_on;
 }

@@ -115,7 +115,8 @@ static void put_truth(slc_cli_tree *tree, const slc_hlt1_check *check)
 static const slc_cli_field before[] = {{"events", TOTAL(events)},
                                        {"lost_events", TOTAL(lost_events)},
                                        {"incomplete_events", TOTAL(incomplete_events)},
-                                       {"cut_events", TOTAL(cut_events)}};
+                                       {"cut_events", TOTAL(cut_events)},
+                                       {"retina_events", TOTAL(retina_events)}};
 static const slc_cli_field seconds[] = {{"velo", TOTAL(seconds[SLC_HLT1_STAGE_VELO])},
                                         {"hits", TOTAL(seconds[SLC_HLT1_STAGE_HITS])},
                                         {"upstream", TOTAL(seconds[SLC_HLT1_STAGE_UPSTREAM])},
@@ -132,6 +133,8 @@ static const slc_cli_line lines[] = {
     {"lost events", "{lost_events}", "lost_events"},
     {"incomplete", "{incomplete_events} events lack a source", "incomplete_events"},
     {"global cut", "{cut_events} events have too many clusters: left out", "cut_events"},
+    {"read-out", "{retina_events} events without super-pixels: VELO clusters of the read-out",
+     "retina_events"},
     {"VELO", "{.rows.clusters} clusters, {.rows.tracks} tracks, {.rows.vertices} vertices", NULL},
     {"hits", "{.rows.ut_hits} UT, {.rows.scifi_clusters} SciFi, {.rows.muon_hits} muon stations", NULL},
     {"upstream", "{.rows.upstream_tracks} tracks", NULL},

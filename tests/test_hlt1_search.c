@@ -15,6 +15,7 @@
 #include <sluice/sim_hlt1.h>
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -368,6 +369,72 @@ static void full_windows(void **state)
     slc_batch_clear(&first);
 }
 
+/* Flips the counts of the banks of a type in an event, so that they cannot be read. */
+static void break_banks(slc_batch *batch, uint32_t e, uint8_t type)
+{
+    slc_lhcb_bank_cursor cursor = SLC_LHCB_BANKS_OF(batch, e);
+    slc_lhcb_bank bank;
+    uint32_t broken = 0;
+    while (slc_lhcb_bank_next(&cursor, &bank, NULL) == SLC_OK) {
+        if (bank.type == type && bank.size > 40) {
+            memset(batch->bytes + (bank.payload - batch->bytes), 0xee, 4);
+            broken++;
+        }
+    }
+    assert_true(broken > 0);
+}
+
+/* What the first error of events first … 9 is, in batches of `most`; "" for none. */
+static const char *strict_error(const slc_batch *events, uint32_t first, uint32_t most)
+{
+    slc_hlt1_config config = settings("standard");
+    slc_hlt1_chain *chain;
+    slc_hlt1_result result = {0};
+    slc_status status = SLC_OK;
+    config.strict = true;
+    error.text[0] = '\0';
+    ASSERT_OK(slc_hlt1_chain_open(&config, geometry, &chain, &error));
+    for (uint32_t e = first; e < events->n_events && status == SLC_OK; e += most) {
+        slc_batch some = {.first_event = e};
+        for (uint32_t k = e; k < e + most && k < events->n_events; k++) {
+            ASSERT_OK(slc_batch_append(&some, events->bytes + events->offset[k], events->length[k], 0));
+        }
+        ASSERT_OK(slc_hlt1_chain_reserve(chain, &some, &result, &error));
+        status = slc_hlt1_chain_run(chain, &some, &result, &error);
+        assert_true(status == SLC_OK || status == SLC_ERR_STRICT);
+        slc_batch_clear(&some);
+    }
+    slc_hlt1_result_clear(&result);
+    slc_hlt1_chain_close(chain);
+    return error.text;
+}
+
+/* Beyond the VELO in event 3, in the VELO in event 5 and, by the hundred, in 8: the batch does not say which
+ * is told. */
+static void strict_tells_the_earliest(void **state)
+{
+    (void)state;
+    static const uint32_t batches[] = {1, 2, 3, 4, 10};
+    static const char *const of[] = {[0] = "event 3, ", [4] = "event 5, ", [6] = "event 8, "};
+    slc_batch broken = {0};
+    for (uint32_t e = 0; e < ten.n_events; e++) {
+        ASSERT_OK(slc_batch_append(&broken, ten.bytes + ten.offset[e], ten.length[e], 0));
+    }
+    break_banks(&broken, 3, SLC_LHCB_BANK_UT);
+    break_banks(&broken, 5, SLC_LHCB_BANK_VP);
+    break_banks(&broken, 8, SLC_LHCB_BANK_VP);
+    for (uint32_t first = 0; first < 10; first += first == 0 ? 4 : 2) {
+        char alone[sizeof error.text];
+        (void)snprintf(alone, sizeof alone, "%s", strict_error(&broken, first, 1));
+        assert_true(first == 8 || strncmp(alone, of[first], strlen(of[first])) == 0);
+        for (size_t i = 0; i < sizeof batches / sizeof *batches; i++) {
+            assert_string_equal(strict_error(&broken, first, batches[i]), alone);
+        }
+    }
+    assert_string_equal(strict_error(&ten, 0, 4), "");
+    slc_batch_clear(&broken);
+}
+
 int main(void)
 {
     const int skip = support_skip_without("lhcb_hlt1/muon_tables.bin");
@@ -379,6 +446,7 @@ int main(void)
         cmocka_unit_test(hits_at_the_same_place),
         cmocka_unit_test(damaged_banks),
         cmocka_unit_test(full_windows),
+        cmocka_unit_test(strict_tells_the_earliest),
     };
     return skip != 0 ? skip : cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -18,9 +18,9 @@ typedef struct hlt1_setup {
     slc_flow_hlt1_setup flow;
     slc_hlt1_check check;
     bool truth, told;
-    uint64_t input_hits[DETECTORS], input_cut, input_particles; /* of the input at hand */
-    uint64_t identity_from[SLC_LHCB_IDENTITY_SOURCES];          /* likewise */
-    uint64_t cut_events, accepted, of_line[SLC_VELO_MAX_LINES];
+    uint64_t input_hits[DETECTORS], input_cut, input_retina, input_particles; /* of the input at hand */
+    uint64_t identity_from[SLC_LHCB_IDENTITY_SOURCES];                        /* likewise */
+    uint64_t cut_events, retina_events, accepted, of_line[SLC_VELO_MAX_LINES];
 } hlt1_setup;
 
 static void hlt1_free(void *memory)
@@ -81,6 +81,8 @@ static slc_status hlt1_take(running *r, slc_flow_item *item, slc_error *error)
     s->input_hits[2] += found->muon.head.size;
     s->input_cut += found->velo.n_gec_events;
     s->cut_events += found->velo.n_gec_events;
+    s->input_retina += found->velo.n_retina_events;
+    s->retina_events += found->velo.n_retina_events;
     for (size_t e = 0; e < found->decisions.head.size; e++) {
         s->accepted += found->decisions.lines[e] != 0;
         for (uint32_t k = 0; k < s->lines.n_lines; k++) {
@@ -127,8 +129,15 @@ static void hlt1_end(running *r, const slc_flow_item *end, core_lines *lines)
     }
     velo_tell_identity(s->identity_from, end->path, lines);
     memset(s->identity_from, 0, sizeof s->identity_from);
+    if (s->input_retina > 0) {
+        core_tell(lines,
+                  "%s: %" PRIu64 " of %" PRIu64
+                  " events have no super-pixels: their hits of the VELO are the clusters of the read-out "
+                  "(bank 73)",
+                  end->path, s->input_retina, events);
+    }
     memset(s->input_hits, 0, sizeof s->input_hits);
-    s->input_cut = s->input_particles = 0;
+    s->input_cut = s->input_retina = s->input_particles = 0;
 }
 
 /* The names of the lines, whose numbers are bits of `decisions.lines`. */
@@ -241,6 +250,7 @@ static bool hlt1_totals(const running *r, PyObject *dict)
 {
     const hlt1_setup *s = r->setup;
     return core_put_u64(dict, "cut_events", s->cut_events) &&
+           core_put_u64(dict, "retina_events", s->retina_events) &&
            ((r->has & HAS_LINES) == 0 || core_put(dict, "selection", selection_of(s))) &&
            (!s->truth || core_put(dict, "performance", performance_of(&s->check)));
 }

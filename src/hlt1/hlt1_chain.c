@@ -50,7 +50,7 @@ static slc_status open_velo(slc_hlt1_chain *chain, slc_error *error)
         return status;
     }
     velo.exec = chain->config.exec;
-    velo.strict = chain->config.strict;
+    velo.strict = false; /* what is first in the batch may be beyond the VELO */
     velo.fit.beam_x_mm = chain->geometry->beam_x_mm;
     velo.fit.beam_y_mm = chain->geometry->beam_y_mm;
     const slc_status opened = slc_velo_chain_open(&velo, chain->geometry->velo, &chain->velo, error);
@@ -359,6 +359,48 @@ static void search(slc_hlt1_chain *chain, uint32_t e, slc_hlt1_result *result)
     identify(chain, e, first_long, result);
 }
 
+static slc_status tell_first(const slc_faults *faults, slc_error *error)
+{
+    const slc_fault *first = &faults->kept[0];
+    return slc_fail(error, SLC_ERR_STRICT, "event %llu, source %d, offset %llu: %s",
+                    (unsigned long long)first->event, (int)first->module, (unsigned long long)first->offset,
+                    slc_fault_text(first->code));
+}
+
+/* Event number e of a batch, as a batch. */
+static slc_batch batch_of(const slc_batch *batch, uint32_t e)
+{
+    slc_batch one = *batch;
+    one.n_events = one.event_capacity = 1;
+    one.offset += e;
+    one.length += e;
+    one.file_offset += e;
+    one.record += e;
+    one.first_event += e;
+    return one;
+}
+
+/* Under `strict`, turns the first fault of the earliest event that has one into an error. The VELO's stages
+ * go through a batch one after the other: which of an event's faults is its first, a batch of this event
+ * tells. */
+static slc_status check_strict(slc_hlt1_chain *chain, const slc_batch *batch, slc_hlt1_result *result,
+                               slc_error *error)
+{
+    const slc_faults *velo = &result->velo.faults, *beyond = &result->faults;
+    if (!chain->config.strict || slc_faults_total(velo) + slc_faults_total(beyond) == 0) {
+        return SLC_OK;
+    }
+    if (batch->n_events == 1) {
+        return tell_first(slc_faults_total(velo) > 0 ? velo : beyond, error);
+    }
+    uint32_t e = 0;
+    while (e + 1 < batch->n_events && result->velo.counts.faults[e] == 0) {
+        e++;
+    }
+    const slc_batch one = batch_of(batch, e);
+    return slc_hlt1_chain_run(chain, &one, result, error);
+}
+
 slc_status slc_hlt1_chain_run(slc_hlt1_chain *chain, const slc_batch *batch, slc_hlt1_result *result,
                               slc_error *error)
 {
@@ -392,13 +434,7 @@ slc_status slc_hlt1_chain_run(slc_hlt1_chain *chain, const slc_batch *batch, slc
     }
     result->seconds[SLC_HLT1_STAGE_DECIDE] = slc_clock_seconds() - began;
     result->faults.of_event = NULL; /* those of the result are copied and added up by others */
-    if (chain->config.strict && slc_faults_total(&result->faults) > 0) {
-        const slc_fault *first = &result->faults.kept[0];
-        return slc_fail(error, SLC_ERR_STRICT, "event %llu, source %d, offset %llu: %s",
-                        (unsigned long long)first->event, (int)first->module,
-                        (unsigned long long)first->offset, slc_fault_text(first->code));
-    }
-    return SLC_OK;
+    return check_strict(chain, batch, result, error);
 }
 
 /* ---- the result --------------------------------------------------------------------------------- */

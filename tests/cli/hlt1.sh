@@ -184,6 +184,36 @@ for how in "--batch 1" "--batch 10" "--batch 3 --threads 2"; do
     grep -q "two.mdf: 2 × bank_length (.*), first at event 1, source" err || fail "first place with $how: $(cat err)"
 done
 
+# So under --strict.
+for how in "--batch 1" "--batch 10" "--batch 3 --threads 2"; do
+    run hlt1 two.mdf --geometry "$folder" -q --no-checksum --strict $how
+    want 1
+    grep -q "^sluice hlt1: two.mdf: event 1, source .*: bank_length" err || fail "--strict with $how: $(cat err)"
+done
+
+# An event without super-pixels has the read-out's clusters for hits, if there are some: counted, and told.
+python3 - "$ten" <<'PYTHON' || fail "no event changed"
+import struct, sys
+data, at = bytearray(open(sys.argv[1], "rb").read()), 0
+out = bytearray()
+for e in range(10):
+    size, = struct.unpack_from("<I", data, at)
+    p = at + 48
+    while p < at + size:
+        _, length, kind = struct.unpack_from("<HHB", data, p)
+        if e == 2 and kind == 63:
+            data[p + 4] = 73; data[p + 5] = 2
+        p += (length + 3) // 4 * 4
+    at += size
+open("retina.mdf", "wb").write(data)
+PYTHON
+run hlt1 retina.mdf --geometry "$folder" --json -q --no-checksum --threads 2 --batch 3
+want 0
+equal "events of the read-out's clusters" "$(key out "o['retina_events'], o['clusters'][2] > 0")" "(1, True)"
+grep -q "retina.mdf: 1 of 10 events have no super-pixels: their hits of the VELO are the clusters of the read-out (bank 73)" err ||
+    fail "the read-out's clusters were not told: $(cat err)"
+equal "and without them" "$(key one.json "o['retina_events']")" 0
+
 # All events left out by the cut: a result, and not an end without a word.
 run hlt1 "$ten" --geometry "$folder" --json -q --gec-ut-scifi 1 -o none.h5
 want 0
