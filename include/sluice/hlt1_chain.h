@@ -57,7 +57,7 @@ typedef struct slc_hlt1_config {
     slc_hlt1_secondaries_config pairs;
     const slc_hlt1_network *network; /* of TwoTrackMVA; the caller's until _close; NULL: none */
     const slc_hlt1_lines *lines;     /* likewise; NULL: nothing is decided */
-    bool strict;                     /* the first fault is an error (SLC_ERR_STRICT) */
+    bool strict;                     /* the earliest event's first fault is an error (SLC_ERR_STRICT) */
     slc_exec exec;                   /* of which the target counts: a chain is of one thread */
 } slc_hlt1_config;
 SLC_API void slc_hlt1_config_default(slc_hlt1_config *config, size_t size);

@@ -99,6 +99,20 @@ def test_lines_of_ones_own_and_a_cut():
     assert totals["selection"]["lines"]["hard"] == sum(hard) and ((batch.decisions["lines"] >> 1 & 1) == hard).all()
 
 
+def test_clusters_of_the_read_out_are_told(tmp_path):
+    data, at = bytearray(EVENTS.read_bytes()), 48
+    data[12:16] = bytes(4)  # no checksum
+    while at < int.from_bytes(data[:4], "little"):
+        if data[at + 4] == 63:
+            data[at + 4 : at + 6] = bytes([73, 2])
+        at += (int.from_bytes(data[at + 2 : at + 4], "little") + 3) // 4 * 4
+    (tmp_path / "e.mdf").write_bytes(data)
+    with pytest.warns(sluice.DamageWarning, match="e.mdf: 1 of 10 events have no super-pixels"):
+        with sluice.hlt1.open(tmp_path / "e.mdf", geometry=FOLDER) as reader:
+            assert sum(one.n_events for one in reader) == 10
+    assert reader.totals["retina_events"] == 1
+
+
 def test_what_is_wrong(tmp_path):
     with pytest.raises(sluice.FileError, match="velo_geometry.bin"):
         sluice.hlt1.open(EVENTS, geometry=tmp_path)
