@@ -165,7 +165,7 @@ static slc_status walk_event(walk *w)
 static void ask_for_heads(const slc_batch *batch)
 {
     enum { EVENTS = 32 };
-    for (uint32_t first = 0; first < batch->n_events; first += EVENTS) {
+    for (uint32_t first = 0; first < batch->n_events && batch->bytes != NULL; first += EVENTS) {
         size_t at[EVENTS];
         const uint32_t left = batch->n_events - first, n = left < EVENTS ? left : EVENTS;
         for (uint32_t i = 0; i < n; i++) {
