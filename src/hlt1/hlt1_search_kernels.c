@@ -59,17 +59,17 @@ void slc_hlt1_forward_refit_all(slc_simd_target target, const slc_hlt1_forward_t
 enum { STARTS = 57, OTHERS = 120, ZONE = STARTS + OTHERS, HITS = SLC_SCIFI_ZONES * ZONE };
 
 typedef struct forward_scratch {
-    slc_hlt1_forward_params params;
-    slc_hlt1_forward_tables tables;
-    slc_hlt1_forward_in in;
-    slc_hlt1_forward_work work;
-    slc_hlt1_forward_start starts[STARTS];
-    slc_hlt1_forward_track found[STARTS];
-    uint32_t begin[SLC_SCIFI_ZONES + 1];
-    float x[HITS];
-    slc_hlt1_forward_zones zones;
     _Alignas(SLC_COLUMN_ALIGN) float places[HITS + SLC_SCIFI_ZONES * (SLC_HLT1_PIVOTS + 2 * SLC_HLT1_BLOCK) +
                                             SLC_HLT1_FORWARD_SPARE];
+    slc_hlt1_forward_in in;
+    slc_hlt1_forward_zones zones;
+    slc_hlt1_forward_tables tables;
+    slc_hlt1_forward_work work;
+    uint32_t begin[SLC_SCIFI_ZONES + 1];
+    slc_hlt1_forward_params params;
+    slc_hlt1_forward_start starts[STARTS];
+    slc_hlt1_forward_track found[STARTS];
+    float x[HITS];
 } forward_scratch;
 
 static int by_x(const void *a, const void *b)

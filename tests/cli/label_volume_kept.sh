@@ -60,6 +60,7 @@ def make():
     ome = '<OME><Image><Pixels SizeZ="6" PhysicalSizeX="0.5" PhysicalSizeXUnit="mm" PhysicalSizeY="250" PhysicalSizeZ="2" PhysicalSizeZUnit="mm"/></Image></OME>'
     tiff("ome.tif", ome, (72, 1))
     tiff("series.tif", ome.replace("</OME>", ome[5:]), (72, 1))
+    tiff("open.tif", "ImageJ=1.5\n<OME <Pixels SizeC=\"1\"", (72, 1))
     tiff("short.tif", ome.replace('SizeZ="6"', 'SizeZ="10"'), (72, 1))
     tiff("flat.tif", ome.replace("PhysicalSizeZ=", "Depth="), (72, 1))
     tiff("imagej.tif", "ImageJ=1.53t\nimages=6\nslices=6\nunit=mm\nspacing=2.0\n", (2, 1))
@@ -203,6 +204,9 @@ echo "sluice label: short.tif: page 7: there is none, and the file's description
 run label --volume series.tif -q
 want 0
 echo "sluice label: series.tif: page 1: the description tells of several images (OME): all pages of this file are taken for slices of one volume" | want_err
+run label --volume open.tif -q # an element that does not end
+want 0
+want_silent
 run label --volume ome.tif -q
 want_silent
 

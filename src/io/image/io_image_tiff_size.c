@@ -119,9 +119,10 @@ slc_status slc_tiff_check_volume(slc_io_images *images, slc_error *error)
     if (!TIFFGetField(state->tiff, TIFFTAG_IMAGEDESCRIPTION, &text) || text == NULL) {
         return SLC_OK;
     }
-    const char *pixels = strstr(text, "<OME") != NULL ? strstr(text, "<Pixels ") : NULL;
-    const char *end = pixels != NULL ? strchr(pixels, '>') : NULL;
-    if (end == NULL && strncmp(text, "ImageJ=", 7) != 0) {
+    const char *begin = strstr(text, "<OME") != NULL ? strstr(text, "<Pixels ") : NULL;
+    const char *end = begin != NULL ? strchr(begin, '>') : NULL;
+    const char *pixels = end != NULL ? begin : NULL;
+    if (pixels == NULL && strncmp(text, "ImageJ=", 7) != 0) {
         return SLC_OK;
     }
     const unsigned long long told = side(text, "\nchannels=", pixels, end, "SizeC");
