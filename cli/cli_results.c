@@ -93,31 +93,23 @@ void slc_cli_tell_partial(const char *command, uint64_t n, const char *unit, con
                 names);
 }
 
-/* The form that a name tells; NULL: none. */
-static const char *form_by_name(const char *path)
+/* What it is written as, in a word. */
+static const char *form_of(const char *path, const slc_cli_results *options)
 {
-    static const char *const ends[][2] = {
-        {".h5", "hdf5"}, {".hdf5", "hdf5"}, {".arrow", "arrow"}, {".arrows", "arrow-stream"},
-        {".npy", "npy"}, {".npz", "npz"},   {".csv", "csv"},     {".json", "json"}};
-    for (size_t i = 0; i < sizeof ends / sizeof *ends; i++) {
+    static const char *const ends[][2] = {{".arrow", "arrow"}, {".arrows", "arrow-stream"},
+                                          {".npy", "npy"},     {".npz", "npz"},
+                                          {".csv", "csv"},     {".json", "json"}};
+    for (size_t i = 0; i < sizeof ends / sizeof *ends && options->form == 0; i++) {
         if (slc_cli_ends_with(path, ends[i][0])) {
             return ends[i][1];
         }
     }
-    return NULL;
+    return options->form == 0 ? "hdf5" : forms[options->form];
 }
 
-/* What it is written as, in a word. */
-static const char *form_of(const char *path, const slc_cli_results *options)
-{
-    const char *named = form_by_name(path);
-    return options->form != 0 ? forms[options->form] : named != NULL ? named : "hdf5";
-}
-
-/* NULL: it may be any. */
 static bool is_form(const char *form, const char *a, const char *b)
 {
-    return form == NULL || strcmp(form, a) == 0 || strcmp(form, b) == 0;
+    return strcmp(form, a) == 0 || strcmp(form, b) == 0;
 }
 
 /* That which a form has no such thing of. */
@@ -126,12 +118,6 @@ static int check_form(const slc_cli_command *command, const char *path, const ch
 {
     static const char *const words[] = {"none", "deflate", "lz4", "zstd"};
     const bool arrow = is_form(form, "arrow", "arrow-stream"), text = is_form(form, "csv", "json");
-    const char *named = form_by_name(path);
-    const bool alike = (is_form(form, "arrow", "arrow-stream") && is_form(named, "arrow", "arrow-stream")) ||
-                       is_form(named, form, strcmp(form, "nexus") == 0 ? "hdf5" : form);
-    if (!alike) {
-        return slc_cli_wrong(command, "--form %s, but %s ends as a file of %s", form, path, named);
-    }
     const bool compresses = options->compression == 1   ? strcmp(form, "hdf5") == 0
                             : options->compression >= 2 ? arrow
                                                         : true;

@@ -103,7 +103,7 @@ refused() { # REASON ARGS...
 }
 refused "--nexus is of --output FILE.h5" a.tpx3 --nexus
 refused "--nexus is of --output FILE.h5" a.tpx3 --nexus -o x.csv
-refused "--nexus is of --output FILE.h5" a.tpx3 --nexus -o x.arrow --form arrow
+refused "--nexus is of --output FILE.h5" a.tpx3 --nexus -o x.h5 --form arrow
 refused "--nexus takes one input" a.tpx3 a.tpx3 --nexus -o x.h5
 refused "--nexus does not go with --part" a.tpx3 --nexus -o x.h5 --rotate-time 60s
 refused "--nexus needs columns" a.tpx3 --nexus -o x.h5 --columns clusters
