@@ -15,7 +15,7 @@ start() {
     # shellcheck disable=SC2086 # they are words
     launch "$1" 3 "$2" velo $many -q -o x.h5 >out 2>err </dev/null &
     pid=$!
-    for _ in $(seq 400); do
+    for _ in $(seq 1600); do
         # shellcheck disable=SC2012 # names of our own
         folder=$(ls -d x.h5.parts-* 2>/dev/null | head -n 1)
         [ -z "$folder" ] || [ -z "$(ls "$folder" 2>/dev/null)" ] || return
