@@ -144,47 +144,53 @@ static slc_status put_names(slc_hlt1_job *job)
                : status;
 }
 
+static bool begin_json(slc_hlt1_job *job)
+{
+    bool all = slc_cli_identity_keep(&job->identity);
+    for (int i = 0; i < SLC_HLT1_ROWS && all; i++) {
+        job->totals.of_event[i] = json_array();
+        all = job->totals.of_event[i] != NULL;
+    }
+    if (!all) {
+        slc_cli_say("hlt1", "no memory for the JSON output");
+    }
+    return all;
+}
+
+static bool told(const slc_hlt1_job *job, slc_status status)
+{
+    if (status != SLC_OK) {
+        slc_cli_say("hlt1", "%s", job->error.text);
+    }
+    return status == SLC_OK;
+}
+
+static slc_status open_results(slc_hlt1_job *job, const char *command_line)
+{
+    const slc_hlt1_options *options = job->options;
+    slc_status status = slc_cli_results_create(options->output, &options->results, options->threads,
+                                               command_line, &job->results, &job->error);
+    status = status == SLC_OK ? slc_io_results_text(job->results, "settings",
+                                                    slc_hlt1_settings_name(options->settings), &job->error)
+                              : status;
+    return status == SLC_OK ? slc_cli_part_put(&slc_cmd_hlt1, &options->part, job->inputs, job->n_inputs,
+                                               NULL, job->results, &job->error)
+                            : status;
+}
+
 static bool open_outputs(slc_hlt1_job *job, const char *command_line)
 {
     const slc_hlt1_options *options = job->options;
     static const slc_flow_hlt1_result none;
-    for (int i = 0; i < SLC_HLT1_ROWS && options->json; i++) {
-        job->totals.of_event[i] = json_array();
-        if (job->totals.of_event[i] == NULL) {
-            slc_cli_say("hlt1", "no memory for the JSON output");
-            return false;
-        }
-    }
-    if (options->json && !slc_cli_identity_keep(&job->identity)) {
-        slc_cli_say("hlt1", "no memory for the JSON output");
-        return false;
-    }
-    if (!slc_cli_can_create("hlt1", options->report)) {
+    if ((options->json && !begin_json(job)) || !slc_cli_can_create("hlt1", options->report)) {
         return false;
     }
     if (options->write_accepted != NULL &&
-        slc_io_select_create(options->write_accepted, &job->accepted, &job->error) != SLC_OK) {
-        slc_cli_say("hlt1", "%s", job->error.text);
+        !told(job, slc_io_select_create(options->write_accepted, &job->accepted, &job->error))) {
         return false;
     }
-    if (options->output != NULL &&
-        (slc_cli_results_create(options->output, &options->results, options->threads, command_line,
-                                &job->results, &job->error) != SLC_OK ||
-         slc_io_results_text(job->results, "settings", slc_hlt1_settings_name(options->settings),
-                             &job->error) != SLC_OK ||
-         slc_cli_part_put(&slc_cmd_hlt1, &options->part, job->inputs, job->n_inputs, NULL, job->results,
-                          &job->error) != SLC_OK)) {
-        slc_cli_say("hlt1", "%s", job->error.text);
-        return false;
-    }
-    if (!slc_hlt1_job_append(job, &none)) {
-        return false;
-    }
-    if (job->results != NULL && put_names(job) != SLC_OK) {
-        slc_cli_say("hlt1", "%s", job->error.text);
-        return false;
-    }
-    return true;
+    return options->output == NULL || (told(job, open_results(job, command_line)) &&
+                                       slc_hlt1_job_append(job, &none) && told(job, put_names(job)));
 }
 
 /* A run that read nothing replaces no earlier result. */

@@ -229,7 +229,7 @@ static inline void add_bundle(pieces *none, const slc_volume_sum_layer *l, size_
     }
 }
 
-/* None: columns one after the other are as fast. */
+/* None: all are left to the caller. */
 static size_t put(const slc_volume_sums *sums, size_t n, slc_volume_components *to, size_t row)
 {
     (void)sums, (void)n, (void)to, (void)row;
