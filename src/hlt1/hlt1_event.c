@@ -2,18 +2,22 @@
  * What the searches see of an event. */
 #include "hlt1/hlt1_event.h"
 
-/* Where each of n kinds begins among rows that are sorted by kind. */
+#include <string.h>
+
+/* Where each of n kinds begins among rows that are sorted by kind: all of them halve their ways side by side.
+ */
 static void find_begins(const uint8_t *kind, uint32_t rows, uint32_t n, uint32_t *begin)
 {
-    begin[0] = 0;
-    for (uint32_t k = 1; k <= n; k++) {
-        uint32_t low = begin[k - 1], high = rows;
-        while (low < high) {
-            const uint32_t middle = low + (high - low) / 2;
-            low = kind[middle] < k ? middle + 1 : low;
-            high = kind[middle] < k ? high : middle;
+    uint32_t step = 1;
+    memset(begin, 0, (n + 1) * sizeof *begin);
+    while (step <= rows) {
+        step *= 2;
+    }
+    while ((step /= 2) > 0) {
+        for (uint32_t k = 1; k <= n; k++) {
+            const uint32_t end = begin[k] + step;
+            begin[k] = end <= rows && kind[end - 1] < k ? end : begin[k];
         }
-        begin[k] = low;
     }
 }
 

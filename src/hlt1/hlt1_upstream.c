@@ -38,15 +38,6 @@ void slc_hlt1_upstream_close(slc_hlt1_upstream_search *search)
 
 /* ---- what is found ------------------------------------------------------------------------------ */
 
-static bool is_inside(const slc_hlt1_event *event, uint32_t track)
-{
-    const float dz = SLC_HLT1_UT_Z_MM - event->beam_z[track];
-    const float x = event->beam_x[track] + event->beam_tx[track] * dz,
-                y = event->beam_y[track] + event->beam_ty[track] * dz;
-    return event->backward[track] == 0 && fabsf(event->tx[track]) < 0.35f && fabsf(event->ty[track]) < 0.3f &&
-           x * x + y * y >= 33.0f * 33.0f;
-}
-
 /* Writes down track t as the line behind the last one. */
 static void take_line(const slc_hlt1_event *event, uint32_t t, slc_hlt1_upstream_lines *lines)
 {
@@ -57,17 +48,6 @@ static void take_line(const slc_hlt1_event *event, uint32_t t, slc_hlt1_upstream
     lines->z[n] = event->z[t];
     lines->tx[n] = event->tx[t];
     lines->ty[n] = event->ty[t];
-}
-
-/* As many lines as there is room for, from track t on; returns the track behind them. */
-static uint32_t take_lines(const slc_hlt1_event *event, uint32_t t, slc_hlt1_upstream_lines *lines)
-{
-    lines->n = 0;
-    for (; t < event->n_velo && lines->n < SLC_HLT1_UPSTREAM_TRACKS; t++) {
-        take_line(event, t, lines);
-        lines->n += is_inside(event, t) ? 1 : 0;
-    }
-    return t;
 }
 
 static float y_of(const slc_hlt1_upstream_lines *lines, uint32_t line)
@@ -145,7 +125,7 @@ void slc_hlt1_upstream_run(slc_hlt1_upstream_search *search, const slc_hlt1_upst
     memcpy(work->plane_z, slc_hlt1_ut_z_mm, sizeof work->plane_z);
     search->kernels->index(event, work);
     while (t < event->n_velo && more) {
-        t = take_lines(event, t, &work->lines);
+        t = search->kernels->lines(event, t, work);
         search->kernels->search(config, event, work);
         looked = keep(config, event, work, &n, tracks, hits);
         more = looked == work->lines.n;

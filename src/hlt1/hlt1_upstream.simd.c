@@ -35,6 +35,44 @@ static inline f32v f(float x)
     return f32v_set(x);
 }
 
+/* ---- lines -------------------------------------------------------------------------------------- */
+
+static inline mask32 are_zero(const uint8_t *bytes, size_t n)
+{
+    uint64_t bits[SLC_HLT1_UPSTREAM_SPARE / 16] = {0}; /* of all that a vector of bytes has */
+    mask8_store((uint8_t *)bits, u8v_eq(u8v_load_first(bytes, n), u8v_set(0)));
+    return mask32_of_bits(bits[0]);
+}
+
+/* Which of the tracks from t on can be in the UT. */
+static inline mask32 are_inside(const slc_hlt1_event *e, uint32_t t, f32v tx, f32v ty)
+{
+    const f32v dz = SUB(f(SLC_HLT1_UT_Z_MM), f32v_load(e->beam_z + t));
+    const f32v x = ADD(f32v_load(e->beam_x + t), MUL(f32v_load(e->beam_tx + t), dz));
+    const f32v y = ADD(f32v_load(e->beam_y + t), MUL(f32v_load(e->beam_ty + t), dz));
+    const mask32 flat = mask32_and(f32v_lt(f32v_abs(tx), f(0.35f)), f32v_lt(f32v_abs(ty), f(0.3f)));
+    const mask32 wide = f32v_ge(ADD(MUL(x, x), MUL(y, y)), f(33.0f * 33.0f));
+    return mask32_and(are_zero(e->backward + t, e->n_velo - t), mask32_and(flat, wide));
+}
+
+static uint32_t take_lines(const slc_hlt1_event *event, uint32_t t, upstream_work *w)
+{
+    slc_hlt1_upstream_lines *l = &w->lines;
+    size_t n = 0;
+    for (; t < event->n_velo && n + SIMD_LANES <= SLC_HLT1_UPSTREAM_TRACKS; t += (uint32_t)SIMD_LANES) {
+        const f32v tx = f32v_load(event->tx + t), ty = f32v_load(event->ty + t);
+        const mask32 inside = mask32_and(are_inside(event, t, tx, ty), mask32_first(event->n_velo - t));
+        (void)f32v_pack(l->x + n, f32v_load(event->x + t), inside);
+        (void)f32v_pack(l->y + n, f32v_load(event->y + t), inside);
+        (void)f32v_pack(l->z + n, f32v_load(event->z + t), inside);
+        (void)f32v_pack(l->tx + n, tx, inside);
+        (void)f32v_pack(l->ty + n, ty, inside);
+        n += u32v_pack(l->velo_track + n, u32v_iota(t), inside);
+    }
+    l->n = (uint32_t)n;
+    return t;
+}
+
 /* ---- windows ------------------------------------------------------------------------------------ */
 
 /* Which bucket x is in; the outer ones have no end, and NaN is in the first. */
@@ -46,32 +84,37 @@ static inline u32v bucket_of(f32v x)
 
 static void make_index(const slc_hlt1_event *event, upstream_work *w)
 {
+    const u32v last_lane = u32v_set((uint32_t)SIMD_LANES - 1);
     memset(w->upto, 0, sizeof w->upto);
     for (size_t k = 0; k < LAYERS; k++) {
-        const uint32_t begin = event->ut_begin[k], n = event->ut_begin[k + 1] - begin;
-        uint32_t bucket[SIMD_MAX_LANES], before = 0;
-        for (uint32_t i = 0; i < n; i += (uint32_t)SIMD_LANES) { /* hits are sorted: the last one stays */
-            const uint32_t some = n - i < SIMD_LANES ? n - i : (uint32_t)SIMD_LANES;
-            u32v_store(bucket, bucket_of(f32v_load(event->ut_x + begin + i)));
-            for (uint32_t lane = 0; lane < some; lane++) {
-                w->upto[k][bucket[lane]] = i + lane + 1;
+        const float *x = event->ut_x + event->ut_begin[k];
+        const uint32_t n = event->ut_begin[k + 1] - event->ut_begin[k];
+        uint32_t *upto = w->upto[k];
+        for (uint32_t i = 0; i < n; i += (uint32_t)SIMD_LANES) {
+            uint32_t bucket[SIMD_MAX_LANES];
+            u32v_store(bucket,
+                       u32v_select(mask32_first(n - i), bucket_of(f32v_load(x + i)), u32v_set(BUCKETS)));
+            for (uint32_t lane = 0; lane < SIMD_LANES; lane++) {
+                upto[bucket[lane]]++;
             }
         }
-        for (size_t b = 0; b < BUCKETS; b++) {
-            before = w->upto[k][b] > before ? w->upto[k][b] : before;
-            w->upto[k][b] = before;
+        u32v before = u32v_set(0);
+        for (size_t b = 0; b < BUCKETS; b += SIMD_LANES) {
+            const u32v sums = u32v_add(before, u32v_running_sum(u32v_load(upto + b)));
+            u32v_store(upto + b, sums);
+            before = u32v_permute(sums, last_lane);
         }
     }
 }
 
 /* The rows of hits between x and x of a layer, and some more, of a vector of lines from t on. */
-static inline void take_rows(upstream_work *w, size_t k, size_t t, f32v least, f32v most, mask32 some)
+static inline void take_rows(upstream_work *w, size_t k, size_t t, f32v least, f32v most)
 {
     const u32v low = bucket_of(least), high = bucket_of(most);
-    const mask32 inner = mask32_and(some, u32v_gt(low, u32v_set(0)));
-    const u32v before = u32v_sub(low, u32v_set(1));
-    u32v_store(w->begin[k] + t, u32v_gather_masked(w->upto[k], before, inner, u32v_set(0)));
-    u32v_store(w->end[k] + t, u32v_gather_masked(w->upto[k], high, some, u32v_set(0)));
+    const mask32 inner = u32v_gt(low, u32v_set(0));
+    const u32v before = u32v_gather(w->upto[k], u32v_sub(u32v_max(low, u32v_set(1)), u32v_set(1)));
+    u32v_store(w->begin[k] + t, u32v_select(inner, before, u32v_set(0)));
+    u32v_store(w->end[k] + t, u32v_gather(w->upto[k], high));
 }
 
 /* Of all lines, how far hits may be away, and which of a layer are looked at. */
@@ -86,10 +129,10 @@ static void place_windows(const slc_hlt1_upstream_config *config, const slc_hlt1
         const f32v inverse = f32v_select(f32v_gt(slope, f(1.0f / 500.0f)), DIV(f(1.0f), slope), f(500.0f));
         const f32v least_p = f32v_max(MUL(f(config->window_pt_mev), inverse), f(config->window_p_mev));
         const f32v tolerance = DIV(f(1.0f), MUL(f(window_deflection), least_p));
-        const i32v row = i32v_truncate(ADD(MUL(f(100.0f), f32v_abs(ty)), f(0.5f)));
+        const u32v row = u32v_select(
+            some, u32v_from_i32(i32v_truncate(ADD(MUL(f(100.0f), f32v_abs(ty)), f(0.5f)))), u32v_set(0));
         for (uint32_t k = 0; k < LAYERS; k++) {
-            const u32v at = u32v_add(u32v_shl(u32v_from_i32(row), 2), u32v_set(k));
-            const f32v norm = f32v_gather_masked(event->geometry->deflection->window, at, some, f(1.0f));
+            const f32v norm = f32v_gather(event->geometry->deflection->window + k, u32v_shl(row, 2));
             const f32v most = DIV(tolerance, norm), dxdy = f(w->dxdy[k]);
             const f32v dz = SUB(f(w->plane_z[k]), f32v_load(l->z + t));
             const f32v y = ADD(f32v_load(l->y + t), MUL(ty, dz));
@@ -97,25 +140,25 @@ static void place_windows(const slc_hlt1_upstream_config *config, const slc_hlt1
             const f32v reach = ADD(most, MUL(f(plane_reach_mm), f32v_abs(SUB(tx, MUL(dxdy, ty)))));
             f32v_store(w->norm[k] + t, norm);
             f32v_store(w->most[k] + t, most);
-            take_rows(w, k, t, SUB(centre, reach), ADD(centre, reach), some);
+            take_rows(w, k, t, SUB(centre, reach), ADD(centre, reach));
         }
     }
 }
 
 /* Puts the hits of a line's window into the pool, from row n on: of more than there is room for those with
  * the smallest x. Returns how many they are with one that there is no room for. */
-static inline uint32_t look(const slc_hlt1_event *event, upstream_work *w, size_t t, size_t k, size_t n)
+static inline uint32_t look(const slc_hlt1_event event, upstream_work *w, size_t t, size_t k, size_t n)
 {
     const slc_hlt1_upstream_lines *l = &w->lines;
     const f32v lx = f(l->x[t]), ly = f(l->y[t]), lz = f(l->z[t]), tx = f(l->tx[t]), ty = f(l->ty[t]);
     const f32v dxdy = f(w->dxdy[k]), norm = f(w->norm[k][t]), most = f(w->most[k][t]);
-    const uint32_t from = event->ut_begin[k], end = from + w->end[k][t];
+    const uint32_t from = event.ut_begin[k], end = from + w->end[k][t];
     uint32_t count = 0;
     for (uint32_t i = from + w->begin[k][t]; i < end && count <= WINDOW; i += (uint32_t)SIMD_LANES) {
-        const f32v z = f32v_load(event->ut_z + i), at = SUB(z, lz), y = ADD(ly, MUL(ty, at));
-        const f32v r = SUB(ADD(f32v_load(event->ut_x + i), MUL(dxdy, y)), ADD(lx, MUL(tx, at)));
+        const f32v z = f32v_load(event.ut_z + i), at = SUB(z, lz), y = ADD(ly, MUL(ty, at));
+        const f32v r = SUB(ADD(f32v_load(event.ut_x + i), MUL(dxdy, y)), ADD(lx, MUL(tx, at)));
         const f32v tolerance = ADD(f(y_tolerance_mm), MUL(f(y_tolerance_slope), f32v_abs(DIV(r, norm))));
-        const f32v y0 = f32v_load(event->ut_y_begin + i), y1 = f32v_load(event->ut_y_end + i);
+        const f32v y0 = f32v_load(event.ut_y_begin + i), y1 = f32v_load(event.ut_y_end + i);
         mask32 near = mask32_and(mask32_first(end - i), f32v_le(f32v_abs(r), most));
         near = mask32_and(near, f32v_ge(y, SUB(f32v_min(y0, y1), tolerance)));
         near = mask32_and(near, f32v_le(y, ADD(f32v_max(y0, y1), tolerance)));
@@ -128,15 +171,15 @@ static inline uint32_t look(const slc_hlt1_event *event, upstream_work *w, size_
 
 static void fill_windows(const slc_hlt1_event *event, upstream_work *w)
 {
-    size_t n = 0;
-    for (size_t t = 0; t < w->lines.n; t++) {
-        w->full[t] = false;
-        for (size_t k = 0; k < LAYERS; k++) {
-            const uint32_t count = look(event, w, t, k, n);
-            w->full[t] = w->full[t] || count > WINDOW;
+    const slc_hlt1_event of = *event; /* its columns do not move */
+    memset(w->full, 0, sizeof w->full);
+    for (size_t k = 0, n = 0; k < LAYERS; k++) {
+        for (size_t t = 0, lines = w->lines.n; t < lines; t++) {
+            const uint32_t found = look(of, w, t, k, n), count = found > WINDOW ? WINDOW : found;
+            w->full[t] |= found > WINDOW;
             w->first[k][t] = (uint32_t)n;
-            w->count[k][t] = count > WINDOW ? WINDOW : count;
-            n += w->count[k][t];
+            w->count[k][t] = count;
+            n += count;
         }
     }
 }
@@ -150,16 +193,15 @@ static const uint32_t orders[2][LAYERS] = {{0, 2, 1, 3}, {3, 1, 2, 0}};
 static inline u32v nearest(const upstream_work *w, uint32_t layer, u32v line, f32v a, f32v b, mask32 some,
                            float distance)
 {
-    const u32v first = u32v_gather_masked(w->first[layer], line, some, u32v_set(0));
-    const u32v count = u32v_gather_masked(w->count[layer], line, some, u32v_set(0));
+    const u32v first = u32v_gather(w->first[layer], line);
+    const u32v count = u32v_select(some, u32v_gather(w->count[layer], line), u32v_set(0));
     const uint32_t n = u32v_highest(count);
     f32v most = f(distance);
     u32v best = u32v_set(SLC_HLT1_NONE);
     for (uint32_t i = 0; i < n; i++) {
         const u32v hit = u32v_add(first, u32v_set(i));
         const mask32 here = u32v_gt(count, u32v_set(i));
-        const f32v r = f32v_gather_masked(w->near_r, hit, here, f(INFINITY));
-        const f32v dz = f32v_gather_masked(w->near_dz, hit, here, f(0));
+        const f32v r = f32v_gather(w->near_r, hit), dz = f32v_gather(w->near_dz, hit);
         const f32v d = f32v_abs(SUB(r, ADD(a, MUL(b, dz))));
         const mask32 closer = mask32_and(here, f32v_lt(d, most));
         most = f32v_select(closer, d, most);
@@ -172,11 +214,12 @@ static inline u32v nearest(const upstream_work *w, uint32_t layer, u32v line, f3
 static inline mask32 take(const slc_hlt1_event *event, upstream_work *w, size_t k, u32v hit)
 {
     const mask32 has = u32v_ne(hit, u32v_set(SLC_HLT1_NONE));
-    const u32v row = u32v_gather_masked(w->near_row, hit, has, u32v_set(0));
+    const u32v at = u32v_select(has, hit, u32v_set(0));
+    const u32v row = u32v_select(has, u32v_gather(w->near_row, at), u32v_set(0));
     u32v_store(w->hit[k], hit);
-    f32v_store(w->r[k], f32v_gather_masked(w->near_r, hit, has, f(0)));
-    f32v_store(w->dz[k], f32v_gather_masked(w->near_dz, hit, has, f(0)));
-    f32v_store(w->weight[k], f32v_gather_masked(event->ut_weight, row, has, f(0)));
+    f32v_store(w->r[k], f32v_select(has, f32v_gather(w->near_r, at), f(0)));
+    f32v_store(w->dz[k], f32v_select(has, f32v_gather(w->near_dz, at), f(0)));
+    f32v_store(w->weight[k], f32v_select(has, f32v_gather(event->ut_weight, row), f(0)));
     return has;
 }
 
@@ -231,7 +274,8 @@ static void judge_pairs(const slc_hlt1_upstream_config *config, const slc_hlt1_e
 {
     for (size_t p = 0; p < w->n_pairs; p += SIMD_LANES) {
         mask32 some = mask32_first(w->n_pairs - p);
-        const u32v none = u32v_set(SLC_HLT1_NONE), line = u32v_load(w->pair_line + p);
+        const u32v none = u32v_set(SLC_HLT1_NONE);
+        const u32v line = u32v_select(some, u32v_load(w->pair_line + p), u32v_set(0));
         (void)take(event, w, order[0], u32v_select(some, u32v_load(w->pair_hit[0] + p), none));
         (void)take(event, w, order[1], u32v_select(some, u32v_load(w->pair_hit[1] + p), none));
         const f32v r = f32v_load(w->r[order[0]]), dz = f32v_load(w->dz[order[0]]);
@@ -244,7 +288,7 @@ static void judge_pairs(const slc_hlt1_upstream_config *config, const slc_hlt1_e
         some = mask32_and(some, mask32_or(has2, has3));
         if (mask32_any(some)) {
             const i32v n = i32v_select(mask32_and(has2, has3), i32v_set(4), i32v_set(3));
-            const f32v z = f32v_gather_masked(w->lines.z, line, some, f(0));
+            const f32v z = f32v_gather(w->lines.z, line);
             f32v slope;
             const f32v chi2 = fit_kick(w, z, n, &slope);
             f32v_store(w->b, slope);
@@ -264,18 +308,20 @@ static void try_pairs(const slc_hlt1_upstream_config *config, const slc_hlt1_eve
     for (uint32_t t = 0; t < w->lines.n; t++) {
         const uint32_t n0 = w->count[order[0]][t], n1 = w->count[order[1]][t];
         const uint32_t more = w->count[order[2]][t] + w->count[order[3]][t];
-        const uint32_t from = w->first[order[1]][t];
+        const uint32_t from = w->first[order[0]][t];
+        const u32v last = u32v_iota(w->first[order[1]][t]);
         /* Not asked again after each judgement: all pairs of two layers are tried, wherever it falls. */
-        const bool tried = more > 0 && w->best_n[t] < LAYERS;
+        const bool tried = more > 0 && n1 > 0 && w->best_n[t] < LAYERS;
         for (uint32_t i = 0; tried && i < n0; i++) {
             if (w->n_pairs + n1 > SLC_HLT1_UPSTREAM_PAIRS) {
                 judge_pairs(config, event, w, order);
             }
-            for (uint32_t k = 0; k < n1; k++) {
-                w->pair_line[w->n_pairs] = t;
-                w->pair_hit[0][w->n_pairs] = w->first[order[0]][t] + i;
-                w->pair_hit[1][w->n_pairs++] = from + k;
+            for (uint32_t k = 0; k < n1; k += (uint32_t)SIMD_LANES) {
+                u32v_store(w->pair_line + w->n_pairs + k, u32v_set(t));
+                u32v_store(w->pair_hit[0] + w->n_pairs + k, u32v_set(from + i));
+                u32v_store(w->pair_hit[1] + w->n_pairs + k, u32v_add(last, u32v_set(k)));
             }
+            w->n_pairs += n1;
         }
     }
     judge_pairs(config, event, w, order);
@@ -426,7 +472,7 @@ static void place_ranges(const slc_hlt1_upstream_ask *ask, const slc_hlt1_event 
             const f32v staves = MUL(f(plane_reach_mm), f32v_abs(SUB(tx, MUL(dxdy, ty))));
             const f32v lever = f(w->plane_z[k] - kick_z_mm + plane_reach_mm);
             const f32v reach = ADD(ADD(f(ask->most_mm), MUL(steepest, lever)), staves);
-            take_rows(w, k, t, SUB(centre, reach), ADD(centre, reach), mask32_first(l->n - t));
+            take_rows(w, k, t, SUB(centre, reach), ADD(centre, reach));
         }
     }
 }
@@ -497,5 +543,8 @@ static void find_ranges(const slc_hlt1_upstream_ask *ask, const slc_hlt1_event *
     }
 }
 
-const slc_hlt1_upstream_kernels SIMD_TABLE(slc_hlt1_upstream) = {
-    .target = SIMD_TARGET_NAME, .index = make_index, .search = search, .ranges = find_ranges};
+const slc_hlt1_upstream_kernels SIMD_TABLE(slc_hlt1_upstream) = {.target = SIMD_TARGET_NAME,
+                                                                 .index = make_index,
+                                                                 .lines = take_lines,
+                                                                 .search = search,
+                                                                 .ranges = find_ranges};

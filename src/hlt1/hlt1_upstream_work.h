@@ -21,7 +21,7 @@ enum {
                              2 * SLC_HLT1_UPSTREAM_SPARE
 };
 
-/* Straight lines of the VELO, n of them, which the caller fills in, with their rows in the event. */
+/* Straight lines of the VELO, n of them, with their rows in the event. */
 typedef struct slc_hlt1_upstream_lines {
     uint32_t n;
     uint32_t velo_track[SLC_HLT1_UPSTREAM_ROWS];
@@ -42,7 +42,8 @@ typedef struct slc_hlt1_upstream_found {
 typedef struct slc_hlt1_upstream_work {
     /* slc_ut_dxdy and slc_hlt1_ut_z_mm: set by who calls, as objects of kernels need no others. */
     float dxdy[SLC_UT_LAYERS], plane_z[SLC_UT_LAYERS];
-    uint32_t upto[SLC_UT_LAYERS][SLC_HLT1_UPSTREAM_BUCKETS]; /* hits of the layer in buckets up to this one */
+    uint32_t upto[SLC_UT_LAYERS][SLC_HLT1_UPSTREAM_BUCKETS +
+                                 SLC_HLT1_UPSTREAM_SPARE]; /* hits of the layer in buckets up to this one */
     slc_hlt1_upstream_lines lines;
     slc_hlt1_upstream_found found;
     /* Of lines: how far hits may be away; rows of hits that are looked at; those that are near enough, in the
@@ -76,6 +77,9 @@ typedef struct slc_hlt1_upstream_kernels {
     const char *target;
     /* Makes work->upto of the event. */
     void (*index)(const slc_hlt1_event *event, slc_hlt1_upstream_work *work);
+    /* As many lines as there is room for of tracks that can be in the UT, from track t on, to work->lines;
+     * returns the track behind them. */
+    uint32_t (*lines)(const slc_hlt1_event *event, uint32_t t, slc_hlt1_upstream_work *work);
     /* What work->lines have in the UT, in their order, to work->found. */
     void (*search)(const slc_hlt1_upstream_config *config, const slc_hlt1_event *event,
                    slc_hlt1_upstream_work *work);
