@@ -14,37 +14,36 @@ enum { CELLS_OF_WORDS = 1 << 14, MODULE_SHIFT = 11, FIRST_MODULE = 128 };
 
 /* ---- the detector ------------------------------------------------------------------------------ */
 
-static void take_modules(const slc_scifi_geometry *g, slc_scifi_module *modules)
+static void take_zones(const slc_scifi_geometry *g, slc_scifi_zone *zones)
 {
-    const float *const columns[SLC_SCIFI_MAT_NUMBERS] = {g->u_begin_mm,  g->half_channel_pitch_mm,
-                                                         g->die_gap_mm,  g->sipm_pitch_mm,
-                                                         g->mirror_x_mm, g->mirror_y_mm,
-                                                         g->mirror_z_mm, g->ddx,
-                                                         g->ddy,         g->ddz,
-                                                         g->dxdy,        g->dzdy};
-    for (size_t mat = 0; mat < SLC_SCIFI_MATS; mat++) {
-        for (size_t c = 0; c < SLC_SCIFI_MAT_NUMBERS; c++) {
-            modules[mat / 4].number[c][mat % 4] = columns[c][mat];
+    const float *const columns[SLC_SCIFI_MAT_NUMBERS] = {
+        g->mirror_x_mm, g->mirror_y_mm,   g->mirror_z_mm, g->u_begin_mm, g->half_channel_pitch_mm,
+        g->die_gap_mm,  g->sipm_pitch_mm, g->ddx,         g->ddy,        g->ddz,
+        g->dxdy,        g->dzdy};
+    for (size_t zone = 0; zone < SLC_SCIFI_ZONES; zone++) {
+        slc_scifi_zone *to = &zones[zone];
+        const size_t begin = zone * SLC_SCIFI_ZONE_MATS;
+        to->alike = true;
+        for (size_t k = 0; k < SLC_SCIFI_ZONE_MATS; k++) {
+            const bool there = g->half_channel_pitch_mm[begin + k] > 0;
+            for (size_t c = 0; c < SLC_SCIFI_MAT_NUMBERS; c++) {
+                to->number[c][k] = columns[c][begin + k];
+                to->alike = to->alike && (!there || c < SLC_SCIFI_MAT_U_BEGIN ||
+                                          columns[c][begin + k] == columns[c][begin]);
+            }
         }
     }
+}
+
+static uint32_t zone_of(uint32_t module)
+{
+    return 4 * module / SLC_SCIFI_ZONE_MATS;
 }
 
 static bool has_four_mats(const slc_scifi_geometry *g, uint32_t module)
 {
     for (uint32_t k = 0; k < 4; k++) {
         if (!(g->half_channel_pitch_mm[4 * module + k] > 0)) {
-            return false;
-        }
-    }
-    return true;
-}
-
-static bool are_alike(const slc_scifi_module *module)
-{
-    for (size_t c = 0; c < SLC_SCIFI_MAT_NUMBERS; c++) {
-        const float *mat = module->number[c];
-        const bool mirror = c >= SLC_SCIFI_MAT_MIRROR && c < SLC_SCIFI_MAT_MIRROR + 3;
-        if (!mirror && (mat[1] != mat[0] || mat[2] != mat[0] || mat[3] != mat[0])) {
             return false;
         }
     }
@@ -64,8 +63,19 @@ static uint32_t end_of_bank(const slc_scifi_geometry *g, uint32_t bank)
     return end;
 }
 
+/* Is the module behind those of the piece, in channels and in x? */
+static bool goes_on(const slc_scifi_geometry *g, const slc_scifi_piece *p, uint32_t module)
+{
+    const bool falls = g->ddx[4 * module] < 0;
+    const uint32_t end = p->first + p->low + p->span, before = ((end - 1) >> MODULE_SHIFT) - FIRST_MODULE;
+    const uint32_t here = slc_scifi_mat_order(g, 4 * module), there = slc_scifi_mat_order(g, 4 * before);
+    return before + 1 == module && falls == p->falls && zone_of(module) == p->zone &&
+           (falls ? here < there : here > there);
+}
+
 static void take_bank(const slc_scifi_geometry *g, uint32_t bank, slc_scifi_pieces *pieces)
 {
+    const size_t of_others = pieces->n;
     const uint32_t first = g->first_channel[bank], end = end_of_bank(g, bank);
     for (uint32_t at = first >> MODULE_SHIFT; at << MODULE_SHIFT < end; at++) {
         const uint32_t module = at - FIRST_MODULE, begins = at << MODULE_SHIFT,
@@ -74,34 +84,35 @@ static void take_bank(const slc_scifi_geometry *g, uint32_t bank, slc_scifi_piec
             continue;
         }
         const uint32_t low = begins > first ? begins : first, high = ends < end ? ends : end;
-        pieces->ends[pieces->n] = high - first;
-        pieces->piece[pieces->n] = (slc_scifi_piece){.first = first,
-                                                     .low = low - first,
-                                                     .span = high - low,
-                                                     .bank = (uint16_t)bank,
-                                                     .slot = (uint16_t)pieces->n,
-                                                     .module = (uint16_t)module,
-                                                     .zone = (uint8_t)(2 * (module >> 5) + (module >> 4 & 1)),
-                                                     .falls = g->ddx[4 * module] < 0,
-                                                     .alike = are_alike(&pieces->modules[module])};
-        pieces->n++;
+        if (pieces->n > of_others && goes_on(g, &pieces->piece[pieces->n - 1], module)) {
+            pieces->piece[pieces->n - 1].span += high - low;
+        } else {
+            pieces->piece[pieces->n] = (slc_scifi_piece){.first = first,
+                                                         .low = low - first,
+                                                         .span = high - low,
+                                                         .zone = (uint8_t)zone_of(module),
+                                                         .falls = g->ddx[4 * module] < 0};
+            pieces->n++;
+        }
+        pieces->ends[pieces->n - 1] = high - first;
     }
 }
 
 /* By zone and x. */
 static uint32_t rank_of(const slc_scifi_geometry *g, const slc_scifi_piece *p)
 {
-    const uint32_t module = slc_scifi_mat_order(g, 4 * (uint32_t)p->module) / 4;
-    const uint32_t channel = (p->first + p->low) & ((1U << MODULE_SHIFT) - 1);
+    const uint32_t first = p->first + p->low, channel = first & ((1U << MODULE_SHIFT) - 1);
+    const uint32_t module = slc_scifi_mat_order(g, 4 * ((first >> MODULE_SHIFT) - FIRST_MODULE)) / 4;
     return module << MODULE_SHIFT | (p->falls ? (1U << MODULE_SHIFT) - 1 - channel : channel);
 }
 
 void slc_scifi_pieces_make(const slc_scifi_geometry *geometry, slc_simd_target target,
                            slc_scifi_pieces *pieces)
 {
+    uint16_t slots[SLC_SCIFI_PIECES] = {0};
     memset(pieces, 0, sizeof *pieces);
     pieces->kernels = slc_scifi_kernels_of(slc_simd_kernel_choice(&slc_scifi_kernel_rows[0], target));
-    take_modules(geometry, pieces->modules);
+    take_zones(geometry, pieces->zones);
     for (uint32_t bank = 0; bank < SLC_SCIFI_BANKS; bank++) {
         pieces->first_slot[bank] = (uint16_t)pieces->n;
         if (geometry->version == 0) {
@@ -114,8 +125,13 @@ void slc_scifi_pieces_make(const slc_scifi_geometry *geometry, slc_simd_target t
         size_t k = i;
         for (; k > 0 && rank_of(geometry, &pieces->piece[k - 1]) > rank_of(geometry, &piece); k--) {
             pieces->piece[k] = pieces->piece[k - 1];
+            slots[k] = slots[k - 1];
         }
         pieces->piece[k] = piece;
+        slots[k] = (uint16_t)i;
+    }
+    for (size_t k = 0; k < pieces->n; k++) {
+        pieces->of_slot[slots[k]] = (uint16_t)k;
     }
 }
 
@@ -142,12 +158,13 @@ static uint32_t collect(slc_scifi_pieces *pieces, const slc_lhcb_bank *bank, siz
     const uint32_t slot = source < SLC_SCIFI_BANKS ? pieces->first_slot[source] : 0;
     if (source >= SLC_SCIFI_BANKS || pieces->first_slot[source + 1] == slot ||
         (bank->version != 4 && bank->version != 5) || bank->size < SLC_SCIFI_WORDS_AT ||
-        bank->size % 2 != 0 || pieces->extents[slot].words != NULL) {
+        bank->size % 2 != 0 || pieces->extents[pieces->of_slot[slot]].words != NULL) {
         return UINT32_MAX;
     }
     const uint8_t *words = bank->payload + SLC_SCIFI_WORDS_AT;
     uint32_t left = (bank->size - SLC_SCIFI_WORDS_AT) / 2;
-    left -= left > 0 && slc_load_u16(words + 2 * (size_t)(left - 1)) == 0; /* padding */
+    /* Every second bank ends with padding: nothing to guess. */
+    left -= (uint32_t)(left > 0) & (uint32_t)(slc_load_u16(bank->payload + bank->size - 2) == 0);
     const uint32_t n = left;
     if (readable < bank->size + (size_t)SLC_SCIFI_SPARE_BYTES) {
         words = n > 0 ? memcpy(copies, words, 2 * (size_t)n) : copies;
@@ -155,7 +172,7 @@ static uint32_t collect(slc_scifi_pieces *pieces, const slc_lhcb_bank *bank, siz
     for (uint32_t k = slot; k < pieces->first_slot[source + 1]; k++) {
         const bool last = k + 1 == pieces->first_slot[source + 1];
         const uint32_t of_piece = last ? left : count_below(words, left, pieces->ends[k]);
-        pieces->extents[k] = (slc_scifi_extent){words, of_piece};
+        pieces->extents[pieces->of_slot[k]] = (slc_scifi_extent){words, of_piece};
         words += 2 * (size_t)of_piece;
         left -= of_piece;
     }
@@ -163,7 +180,7 @@ static uint32_t collect(slc_scifi_pieces *pieces, const slc_lhcb_bank *bank, siz
 }
 
 bool slc_scifi_pieces_run(slc_scifi_pieces *pieces, const slc_lhcb_bank *banks, size_t n_banks,
-                          uint32_t *words, uint32_t *flags, slc_scifi_hits *hits)
+                          uint32_t *copies, uint32_t *words, slc_scifi_hits *hits)
 {
     uint32_t n = 0;
     for (size_t k = 0; k < pieces->n; k++) {
@@ -171,17 +188,15 @@ bool slc_scifi_pieces_run(slc_scifi_pieces *pieces, const slc_lhcb_bank *banks, 
     }
     for (size_t i = 0; i < n_banks; i++) {
         const size_t readable = slc_lhcb_bank_readable(&banks[i], &banks[n_banks - 1]);
-        const uint32_t of_bank = collect(pieces, &banks[i], readable, (uint8_t *)words + 2 * (size_t)n);
+        const uint32_t of_bank = collect(pieces, &banks[i], readable, (uint8_t *)copies + 2 * (size_t)n);
         if (of_bank == UINT32_MAX) {
             return false;
         }
         n += of_bank;
     }
-    const slc_scifi_place_in in = {.pieces = pieces->piece,
-                                   .n_pieces = pieces->n,
-                                   .modules = pieces->modules,
-                                   .extents = pieces->extents};
-    if (n > 0 && !pieces->kernels->place(&in, hits, hits->head.size, flags)) {
+    const slc_scifi_place_in in = {
+        .pieces = pieces->piece, .n_pieces = pieces->n, .zones = pieces->zones, .extents = pieces->extents};
+    if (n > 0 && !pieces->kernels->place(&in, hits, hits->head.size, words)) {
         return false;
     }
     hits->head.size += n;
