@@ -36,8 +36,8 @@ static void windows(const slc_muon_foi *foi, float p_mev, slc_muon_windows *to)
     }
 }
 
-/* The lanes whose hits, from `at` on, are in the windows of an area. */
-static inline mask32 inside(const slc_muon_look *l, size_t at, float window_x, float window_y)
+/* The lanes whose hits, from `at` on, are in windows. */
+static inline mask32 inside(const slc_muon_look *l, size_t at, f32v window_x, f32v window_y)
 {
     const slc_muon_hits *h = l->hits;
     const f32v dz = f32v_sub(f32v_load(h->z_mm + at), f32v_set(l->z));
@@ -45,8 +45,8 @@ static inline mask32 inside(const slc_muon_look *l, size_t at, float window_x, f
     const f32v y = f32v_add(f32v_set(l->y), f32v_mul(f32v_set(l->ty), dz));
     const f32v dx = f32v_abs(f32v_sub(f32v_load(h->x_mm + at), x));
     const f32v dy = f32v_abs(f32v_sub(f32v_load(h->y_mm + at), y));
-    return mask32_and(f32v_lt(dx, f32v_mul(f32v_load(h->dx_mm + at), f32v_set(window_x))),
-                      f32v_lt(dy, f32v_mul(f32v_load(h->dy_mm + at), f32v_set(window_y))));
+    return mask32_and(f32v_lt(dx, f32v_mul(f32v_load(h->dx_mm + at), window_x)),
+                      f32v_lt(dy, f32v_mul(f32v_load(h->dy_mm + at), window_y)));
 }
 
 static inline float distance(const slc_muon_hits *h, size_t i, const slc_muon_line l[2], float z)
@@ -57,22 +57,33 @@ static inline float distance(const slc_muon_hits *h, size_t i, const slc_muon_li
            dy * dy / (l[1].cov[0] + h->dy_mm[i] * h->dy_mm[i] / 3);
 }
 
+/* A window's factors in the regions that lanes are in: beyond where regions 1, 2, 3 begin. */
+static inline f32v of_regions(const float *window, mask32 r1, mask32 r2, mask32 r3)
+{
+    const f32v inner = f32v_select(r1, f32v_set(window[1]), f32v_set(window[0]));
+    return f32v_select(r3, f32v_set(window[3]), f32v_select(r2, f32v_set(window[2]), inner));
+}
+
 static bool best(const slc_muon_look *l, uint32_t station, const slc_muon_line lines[2], float z, size_t *to)
 {
+    const size_t area = SLC_MUON_REGIONS * (size_t)station, *begin = l->begin + area;
+    const size_t first = begin[0], n = begin[SLC_MUON_REGIONS] - first;
+    const u32v begin1 = u32v_set((uint32_t)(begin[1] - first)),
+               begin2 = u32v_set((uint32_t)(begin[2] - first)),
+               begin3 = u32v_set((uint32_t)(begin[3] - first));
     float least = FLT_MAX;
-    const uint32_t first = SLC_MUON_REGIONS * station;
-    for (uint32_t area = first; area < first + SLC_MUON_REGIONS; area++) {
-        const float window_x = l->windows->of[0][area], window_y = l->windows->of[1][area];
-        for (size_t at = l->begin[area]; at < l->begin[area + 1]; at += SIMD_LANES) {
-            const mask32 lanes = mask32_and(inside(l, at, window_x, window_y),
-                                            mask32_first(l->begin[area + 1] - at));
-            for (uint64_t left = mask32_bits(lanes); left != 0; left &= left - 1) {
-                const size_t i = at + (size_t)__builtin_ctzll(left);
-                const float d = distance(l->hits, i, lines, z);
-                if (d < least) {
-                    least = d;
-                    *to = i;
-                }
+    for (size_t i = 0; i < n; i += SIMD_LANES) {
+        const u32v at = u32v_iota((uint32_t)i);
+        const mask32 r1 = u32v_ge(at, begin1), r2 = u32v_ge(at, begin2), r3 = u32v_ge(at, begin3);
+        const f32v wide_x = of_regions(l->windows->of[0] + area, r1, r2, r3);
+        const f32v wide_y = of_regions(l->windows->of[1] + area, r1, r2, r3);
+        const mask32 lanes = mask32_and(inside(l, first + i, wide_x, wide_y), mask32_first(n - i));
+        for (uint64_t left = mask32_bits(lanes); left != 0; left &= left - 1) {
+            const size_t row = first + i + (size_t)__builtin_ctzll(left);
+            const float d = distance(l->hits, row, lines, z);
+            if (d < least) {
+                least = d;
+                *to = row;
             }
         }
     }
