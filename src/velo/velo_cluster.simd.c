@@ -148,12 +148,70 @@ static bool place(const slc_velo_sensor_in *in, slc_velo_cluster_work *work)
     return true;
 }
 
-/* A word's place is the number of addresses that are not larger, less itself: all with all, which for the few
- * words of a sensor takes less time than anything clever. Of two equal ones both count the other. */
-static size_t sort(const slc_velo_sensor_in *in, slc_velo_cluster_work *work)
+/* One step of a sorting network for 16 lanes: each compares itself with the one whose number differs by that
+ * bit; `larger` are the lanes that take the larger one. */
+static inline u32v compare_lanes(u32v v, uint32_t bit, uint32_t larger)
+{
+    const u32v other = u32v_permute(v, u32v_xor(u32v_iota(0), u32v_set(bit)));
+    return u32v_select(mask32_of_bits(larger), u32v_max(v, other), u32v_min(v, other));
+}
+
+/* Lanes whose number has the bit 1, 2, 4, 8. */
+enum { ODD = 0xaaaa, SECOND = 0xcccc, FOURTH = 0xf0f0, EIGHTH = 0xff00 };
+
+/* Sorts 16 lanes that rise to one place and then fall, or the other way. */
+static inline u32v merge_lanes(u32v v)
+{
+    v = compare_lanes(compare_lanes(v, 8, EIGHTH), 4, FOURTH);
+    return compare_lanes(compare_lanes(v, 2, SECOND), 1, ODD);
+}
+
+static inline u32v sort_lanes(u32v v)
+{
+    v = compare_lanes(v, 1, ODD ^ SECOND);
+    v = compare_lanes(compare_lanes(v, 2, SECOND ^ FOURTH), 1, ODD ^ FOURTH);
+    v = compare_lanes(compare_lanes(v, 4, FOURTH ^ EIGHTH), 2, SECOND ^ EIGHTH);
+    return merge_lanes(compare_lanes(v, 1, ODD ^ EIGHTH));
+}
+
+/* Words that are ordered by address, and back: its bits come first. */
+static inline u32v turn_word(u32v word, unsigned left)
+{
+    return u32v_or(u32v_shl(word, left), u32v_shr(word, 32 - left));
+}
+
+/* 16 of n words from number i on, to be sorted; behind the last one, what is larger than any. */
+static inline u32v load_turned(const uint32_t *words, size_t i, size_t n)
+{
+    const mask32 valid = mask32_first(n > i ? n - i : 0);
+    const u32v word = u32v_and(u32v_load_masked(words + i, valid), u32v_set(SLC_SUPERPIXEL_USED));
+    return u32v_select(valid, turn_word(word, 9), u32v_set(UINT32_MAX));
+}
+
+/* Up to 32 words in two vectors of 16 lanes. */
+static void sort_few(const uint32_t *words, size_t n, uint32_t *sorted)
+{
+    u32v low = sort_lanes(load_turned(words, 0, n));
+    if (n > 16) {
+        u32v high = sort_lanes(load_turned(words, 16, n));
+        const u32v falling = u32v_permute(high, u32v_xor(u32v_iota(0), u32v_set(15)));
+        high = merge_lanes(u32v_max(low, falling));
+        low = merge_lanes(u32v_min(low, falling));
+        u32v_store(sorted + 16, turn_word(high, 23));
+    }
+    u32v_store(sorted, turn_word(low, 23));
+}
+
+/* A word's place is the number of addresses that are not larger, less itself: all with all, if a network does
+ * not do. Of two equal ones both count the other. */
+static size_t sort(const slc_velo_sensor_in *in, slc_velo_cluster_work *work, uint32_t *sorted)
 {
     size_t n;
     const uint32_t *words = pick_words(in, work->picked, &n);
+    if (SIMD_LANES == 16 && n <= 32) {
+        sort_few(words, n, sorted);
+        return n;
+    }
     const u32v address = u32v_set(0x7fff00U), one = u32v_set(1);
     uint32_t sum = 0;
     for (size_t i = 0; i < n; i += SIMD_LANES) {
@@ -165,7 +223,7 @@ static size_t sort(const slc_velo_sensor_in *in, slc_velo_cluster_work *work)
             rank = u32v_add(rank, u32v_select(larger, one, u32v_set(0)));
         }
         rank = u32v_sub(rank, one);
-        u32v_scatter_masked(work->sorted, rank, u32v_and(word, u32v_set(SLC_SUPERPIXEL_USED)), valid);
+        u32v_scatter_masked(sorted, rank, u32v_and(word, u32v_set(SLC_SUPERPIXEL_USED)), valid);
         sum += u32v_sum(u32v_select(valid, rank, u32v_set(0)));
     }
     return 2 * (size_t)sum == n * (n - 1) ? n : 0;

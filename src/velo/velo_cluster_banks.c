@@ -85,6 +85,7 @@ typedef struct pass {
     slc_velo_cluster_work *work;
     slc_velo_hits *hits;
     slc_faults hints; /* the faults of clustering come behind those of decoding */
+    bool unsorted;    /* a sensor's words of this event were: others are likely to be */
     slc_velo_event event;
 } pass;
 
@@ -149,7 +150,7 @@ static slc_status end_group(pass *p)
 static bool place_sorted(pass *p, slc_velo_sensor_in in)
 {
     if (in.n_words <= SLC_VELO_RANKED) {
-        in.n_words = p->kernels->sort(&in, p->work);
+        in.n_words = p->kernels->sort(&in, p->work, p->work->sorted);
         if (in.n_words == 0) {
             return false;
         }
@@ -171,18 +172,41 @@ static slc_velo_sensor_in words_of(const pass *p, uint32_t sensor)
                                 .sensor = sensor};
 }
 
-static slc_status run_sensor(pass *p, uint32_t sensor)
+static slc_status end_full_group(pass *p)
+{
+    return p->work->nodes >= SLC_VELO_GROUP ? end_group(p) : SLC_OK;
+}
+
+/* A sensor's words sorted to a place of their own, if there are few; n_words is 0 if that is not done. */
+static slc_velo_sensor_in sort_ahead(pass *p, uint32_t sensor)
 {
     slc_velo_sensor_in in = words_of(p, sensor);
-    if (!p->kernels->place(&in, p->work) && !place_sorted(p, in)) {
-        in.n_words = slc_velo_event_decode(&p->event, sensor, p->work->sorted);
-        in.bytes = (const uint8_t *)p->work->sorted;
-        in.select_mask = in.select = 0; /* the words have lost the bit that selects */
-        const bool placed = p->kernels->place(&in, p->work);
-        assert(placed);
-        (void)placed;
+    uint32_t *to = p->work->ahead[sensor % SLC_VELO_AHEAD];
+    in.n_words = in.n_words <= SLC_VELO_RANKED ? p->kernels->sort(&in, p->work, to) : 0;
+    in.bytes = (const uint8_t *)to;
+    in.select_mask = in.select = 0; /* the words have lost the bit that selects */
+    return in;
+}
+
+/* `sorted`: the words if they have been sorted, or NULL. */
+static slc_status run_sensor(pass *p, uint32_t sensor, const slc_velo_sensor_in *sorted)
+{
+    if (sorted != NULL && sorted->n_words > 0 && p->kernels->place(sorted, p->work)) {
+        return end_full_group(p);
     }
-    return p->work->nodes >= SLC_VELO_GROUP ? end_group(p) : SLC_OK;
+    slc_velo_sensor_in in = words_of(p, sensor);
+    if (!p->kernels->place(&in, p->work)) {
+        p->unsorted = place_sorted(p, in);
+        if (!p->unsorted) {
+            in.n_words = slc_velo_event_decode(&p->event, sensor, p->work->sorted);
+            in.bytes = (const uint8_t *)p->work->sorted;
+            in.select_mask = in.select = 0;
+            const bool placed = p->kernels->place(&in, p->work);
+            assert(placed);
+            (void)placed;
+        }
+    }
+    return end_full_group(p);
 }
 
 /* The same of clusters that the read-out has found. What the kernel does not take is decoded one by one. */
@@ -222,12 +246,23 @@ static uint64_t sum_pixels(const slc_velo_hits *hits)
     return sum;
 }
 
-/* The hits of the event at hand, by sensor. */
+/* The hits of the event at hand, by sensor. If words have to be sorted, those of some sensors are before any
+ * of them is placed: what a processor guesses wrong there then does not wait for the sorting. */
 static slc_status run_superpixels(pass *p)
 {
     slc_status status = SLC_OK;
-    for (uint32_t sensor = 0; sensor < SLC_VELO_SENSORS && status == SLC_OK; sensor++) {
-        status = p->event.sensors[sensor].n > 0 ? run_sensor(p, sensor) : SLC_OK;
+    p->unsorted = false;
+    for (uint32_t first = 0; first < SLC_VELO_SENSORS && status == SLC_OK; first += SLC_VELO_AHEAD) {
+        slc_velo_sensor_in sorted[SLC_VELO_AHEAD];
+        const bool ahead = p->unsorted;
+        for (uint32_t k = 0; k < SLC_VELO_AHEAD && ahead; k++) {
+            sorted[k] = sort_ahead(p, first + k);
+        }
+        for (uint32_t k = 0; k < SLC_VELO_AHEAD && status == SLC_OK; k++) {
+            if (p->event.sensors[first + k].n > 0) {
+                status = run_sensor(p, first + k, ahead ? &sorted[k] : NULL);
+            }
+        }
     }
     return status == SLC_OK ? end_group(p) : status;
 }

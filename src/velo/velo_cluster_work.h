@@ -16,6 +16,7 @@
 enum {
     SLC_VELO_WORDS = 16384, /* at least SLC_LHCB_BANK_MAX_PAYLOAD / 4 */
     SLC_VELO_RANKED = 128,  /* words that `sort` takes: it compares all with all */
+    SLC_VELO_AHEAD = 8,     /* sensors whose words are sorted before they are placed */
     SLC_VELO_GROUP = 1024,  /* nodes after which a group is closed */
     SLC_VELO_FRONT = 256,   /* more nodes than lie within three columns of rows */
     SLC_VELO_SPARE = 176,   /* more than a vector */
@@ -25,6 +26,8 @@ enum {
 typedef struct slc_velo_cluster_work {
     uint32_t picked[SLC_VELO_WORDS + SLC_VELO_SPARE]; /* a sensor's words from its pair's bank */
     uint32_t sorted[SLC_VELO_WORDS + SLC_VELO_SPARE]; /* words that had to be repaired */
+    uint32_t ahead[SLC_VELO_AHEAD]
+                  [SLC_VELO_RANKED + SLC_VELO_SPARE]; /* words that are sorted before their turn */
     uint32_t word[SLC_VELO_FRONT + SLC_VELO_NODES + SLC_VELO_SPARE]; /* with the part's pattern */
     uint32_t key[SLC_VELO_FRONT + SLC_VELO_NODES + SLC_VELO_SPARE];  /* see velo_cluster.simd.c */
     uint32_t n[SLC_VELO_NODES + SLC_VELO_SPARE]; /* sums of the part, then of the cluster */
@@ -68,9 +71,9 @@ typedef struct slc_velo_cluster_kernels {
     /* Adds a sensor's words, sorted by address, to the group. False, and nothing is done, where they are
      * damaged, doubled or not sorted. */
     bool (*place)(const slc_velo_sensor_in *in, slc_velo_cluster_work *work);
-    /* Sorts up to SLC_VELO_RANKED words into work->sorted and returns how many belong to the sensor; 0 where
-     * an address occurs twice. */
-    size_t (*sort)(const slc_velo_sensor_in *in, slc_velo_cluster_work *work);
+    /* Sorts up to SLC_VELO_RANKED words and returns how many belong to the sensor; where an
+     * address occurs twice, 0 or what `place` does not take. */
+    size_t (*sort)(const slc_velo_sensor_in *in, slc_velo_cluster_work *work, uint32_t *sorted);
     /* The group's hits; returns how many. The group stays as it is. */
     size_t (*locate)(const slc_velo_geometry *geometry, slc_velo_cluster_work *work,
                      const slc_velo_hits_out *out);
