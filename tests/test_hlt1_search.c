@@ -232,6 +232,7 @@ static void full_lists(void **state)
     slc_hlt1_config config = settings("full");
     config.forward.max_hits = 7;
     config.forward.max_triplets = config.rest.max_triplets = 2;
+    config.forward.enough_quality = 0; /* never */
     assert_true(compare(&config, &few).long_tracks > 60);
     config = settings("loose");
     config.forward.max_hits = 1;
@@ -243,7 +244,7 @@ static void full_lists(void **state)
     config = settings("full");
     config.forward.max_hits = 64;
     config.forward.max_triplets = config.rest.max_triplets = 32;
-    config.forward.max_quality = 10;
+    config.forward.max_quality = config.forward.enough_quality = 10; /* always, if anything is found */
     config.forward.max_shared = 1;
     config.rest.max_quality = 10;
     config.rest.min_hits = 9;

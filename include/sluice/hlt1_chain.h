@@ -27,8 +27,10 @@ typedef struct slc_hlt1_upstream_config {
 /* From the UT to the SciFi. */
 typedef struct slc_hlt1_forward_config {
     uint32_t max_hits; /* looked at in a layer, those nearest to where the track is expected; at most 64 */
-    uint32_t max_triplets; /* that are followed, of a track; at most 32 */
-    float max_quality;
+    uint32_t max_triplets; /* of a set of x layers, the first, second or last of all stations', that are
+                              followed of a track; at most 32 */
+    float max_quality;     /* smaller is better */
+    float enough_quality;  /* a track of the first set that is not worse: the other set is not looked at */
     float
         max_shared; /* of two tracks that share a larger fraction of hits in the SciFi the better one stays */
 } slc_hlt1_forward_config;

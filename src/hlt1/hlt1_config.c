@@ -20,13 +20,13 @@ static void hlt1_config_default(slc_hlt1_config *config)
                                                   .min_discriminant = -0.5f,
                                                   .max_tracks = 400};
     config->forward = (slc_hlt1_forward_config){
-        .max_hits = 40, .max_triplets = 16, .max_quality = 0.35f, .max_shared = 0.4f};
+        .max_hits = 48, .max_triplets = 8, .max_quality = 0.35f, .enough_quality = 0.08f, .max_shared = 0.4f};
     config->rest = (slc_hlt1_rest_config){.least_p_mev = 3000,
                                           .max_quality = 0.2f,
                                           .max_ut_distance_mm = 2.0f,
                                           .min_ut_layers = 2,
                                           .min_hits = 10,
-                                          .max_triplets = 14};
+                                          .max_triplets = 7};
     slc_hlt1_fit_config_default(&config->fit);
     slc_hlt1_secondaries_config_default(&config->pairs);
 }
@@ -43,8 +43,6 @@ slc_status slc_hlt1_config_preset(slc_hlt1_config *config, const char *name, slc
     if (loose || full) {
         fresh.upstream.window_pt_mev = 200;
         fresh.upstream.least_pt_mev = 250;
-        fresh.forward.max_hits = 48;
-        fresh.forward.max_triplets = 16;
     }
     fresh.rest.on = full;
     config->rest = fresh.rest;
@@ -76,6 +74,7 @@ slc_status slc_hlt1_config_check(const slc_hlt1_config *config, slc_error *error
                    {"forward.max_hits", (float)f->max_hits, 1, 64},
                    {"forward.max_triplets", (float)f->max_triplets, 1, 32},
                    {"forward.max_quality", f->max_quality, 0, 1e6f},
+                   {"forward.enough_quality", f->enough_quality, 0, 1e6f},
                    {"forward.max_shared", f->max_shared, 0, 1},
                    {"rest.least_p_mev", config->rest.least_p_mev, 100, 1e6f},
                    {"rest.max_quality", config->rest.max_quality, 0, 1e6f},

@@ -135,67 +135,30 @@ slc_status slc_hlt1_forward_reserve(slc_hlt1_forward_search *search, size_t trac
 
 /* ---- what is looked for ------------------------------------------------------------------------- */
 
-/* What the magnet does to slopes, times momentum, by station: polynomials of the track's slopes. */
-static void kick_of(const slc_hlt1_forward_tables *tables, float tx, float ty, float to[4])
-{
-    float sum[4] = {0}, power_x = 1;
-    for (int a = 0; a < 5; a++) {
-        float power = power_x;
-        for (int b = 0; b < 5; b++) {
-            for (int k = 0; k < 4; k++) { /* stations, and one to make them a vector */
-                sum[k] += tables->kick[5 * a + b][k] * power;
-            }
-            power *= ty;
-        }
-        power_x *= tables->polarity < 0 ? tx : -tx; /* odd powers change sign with the polarity */
-    }
-    memcpy(to, sum, sizeof sum);
-}
-
-/* In x, in the middle of the magnet. */
-float slc_hlt1_forward_tolerance(float q_over_p)
-{
-    return 8.0f + 32.0f * (fabsf(q_over_p) < 5e-4f ? fabsf(q_over_p) / 5e-4f : 1.0f);
-}
-
-void slc_hlt1_forward_expect(const slc_hlt1_forward_tables *tables, const slc_hlt1_event *event,
-                             const slc_hlt1_upstream *upstream, size_t t, slc_hlt1_forward_start *s)
+/* What is looked for of upstream track t (row). */
+static slc_hlt1_forward_start expect(float magnet_z, const slc_hlt1_event *event,
+                                     const slc_hlt1_upstream *upstream, size_t t)
 {
     const uint32_t v = upstream->velo_track[t];
-    const slc_hlt1_forward_params *params = tables->params;
-    const float magnet_z = params->magnet_z_mm[0], tx = upstream->tx[t], q_over_p = upstream->q_over_p[t];
-    const float start = upstream->x_mm[t] + tx * (start_z_mm - upstream->z_mm[t]);
-    const float q = -tables->polarity * q_over_p;
-    float kick[4];
-    *s = (slc_hlt1_forward_start){.velo = {event->x[v], event->y[v], event->z[v], event->tx[v], event->ty[v]},
-                                  .tx = tx,
-                                  .q_over_p = q_over_p,
-                                  .magnet_x = event->x[v] + event->tx[v] * (magnet_z - event->z[v]),
-                                  .tolerance = slc_hlt1_forward_tolerance(q_over_p),
-                                  .x = start + tx * (magnet_z - start_z_mm),
-                                  .soft = fabsf(q_over_p) > 1.0f / 5000.0f};
-    kick_of(tables, tx, event->ty[v], kick);
-    for (uint32_t k = 0; k < SLC_SCIFI_STATIONS; k++) {
-        s->slope[k] = tx + kick[k] * q;
-    }
-    s->bend = s->slope[0] > tx ? 1.0f : -1.0f;
+    const float tx = upstream->tx[t], at_ut = upstream->x_mm[t] + tx * (start_z_mm - upstream->z_mm[t]);
+    return (slc_hlt1_forward_start){
+        .velo = {event->x[v], event->y[v], event->z[v], event->tx[v], event->ty[v]},
+        .tx = tx,
+        .q_over_p = upstream->q_over_p[t],
+        .magnet_x = event->x[v] + event->tx[v] * (magnet_z - event->z[v]),
+        .x = at_ut + tx * (magnet_z - start_z_mm)};
 }
 
-void slc_hlt1_forward_expect_free(const slc_hlt1_forward_tables *tables, const slc_hlt1_event *event,
-                                  uint32_t v, const float q_over_p[2], slc_hlt1_forward_start *s)
+/* Or of track v of the VELO with a range of charge over momentum. */
+static slc_hlt1_forward_start expect_free(float magnet_z, const slc_hlt1_event *event, uint32_t v,
+                                          const float q_over_p[2])
 {
-    const slc_hlt1_forward_params *params = tables->params;
-    const float tx = event->tx[v], x = event->x[v] + tx * (params->magnet_z_mm[0] - event->z[v]);
-    float kick[4];
-    kick_of(tables, tx, event->ty[v], kick);
-    const float a = kick[0] * (-tables->polarity * q_over_p[0]),
-                b = kick[0] * (-tables->polarity * q_over_p[1]);
-    *s = (slc_hlt1_forward_start){.velo = {event->x[v], event->y[v], event->z[v], tx, event->ty[v]},
-                                  .tx = tx,
-                                  .magnet_x = x,
-                                  .kick = kick[0],
-                                  .x = x,
-                                  .range = {tx + fminf(a, b), tx + fmaxf(a, b)}};
+    const float tx = event->tx[v], x = event->x[v] + tx * (magnet_z - event->z[v]);
+    return (slc_hlt1_forward_start){.velo = {event->x[v], event->y[v], event->z[v], tx, event->ty[v]},
+                                    .tx = tx,
+                                    .magnet_x = x,
+                                    .x = x,
+                                    .range = {q_over_p[0], q_over_p[1]}};
 }
 
 size_t slc_hlt1_forward_zones_bound(size_t hits)
@@ -342,13 +305,15 @@ void slc_hlt1_forward_run(slc_hlt1_forward_search *search, const slc_hlt1_forwar
 {
     const size_t begin = tracks->head.size;
     slc_hlt1_forward_zones_fill(event->scifi_x, event->scifi_begin, &search->zones);
+    const float magnet_z = search->tables.params->magnet_z_mm[0];
     for (uint32_t t = 0; t < n; t++) {
-        slc_hlt1_forward_expect(&search->tables, event, upstream, first + t, &search->starts[t]);
+        search->starts[t] = expect(magnet_z, event, upstream, first + t);
     }
     const slc_hlt1_forward_in in = {.max_hits = config->max_hits,
                                     .max_triplets = config->max_triplets,
                                     .min_hits = LEAST_HITS,
-                                    .max_quality = config->max_quality};
+                                    .max_quality = config->max_quality,
+                                    .enough = config->enough_quality};
     find(search, event, in, n);
     for (uint32_t t = 0; t < n; t++) {
         const slc_hlt1_forward_track *f = &search->found[t];
@@ -370,6 +335,7 @@ static size_t expect_rest(slc_hlt1_forward_search *search, slc_hlt1_upstream_sea
 {
     const slc_hlt1_upstream_ask ask = {1.0f / rest->least_p_mev, rest->max_ut_distance_mm,
                                        rest->min_ut_layers};
+    const float magnet_z = search->tables.params->magnet_z_mm[0];
     size_t asked = 0, n = 0;
     memset(search->has, 0, event->n_velo);
     for (size_t t = first_long; t < tracks->head.size; t++) {
@@ -385,9 +351,7 @@ static size_t expect_rest(slc_hlt1_forward_search *search, slc_hlt1_upstream_sea
     for (size_t i = 0; i < asked; i++) {
         if (search->range[i][0] <= search->range[i][1]) {
             search->of[n] = search->of[i];
-            slc_hlt1_forward_expect_free(&search->tables, event, search->of[n], search->range[i],
-                                         &search->starts[n]);
-            n++;
+            search->starts[n++] = expect_free(magnet_z, event, search->of[i], search->range[i]);
         }
     }
     return n;

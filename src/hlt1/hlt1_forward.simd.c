@@ -1,68 +1,35 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * From what a track should do in the SciFi to three hits there that may be its.
+ * From where tracks are expected in the SciFi to three hits there that may be a track's.
  *
- * Three kinds of lanes. The twelve layers of a track: where it crosses them, and what may be hit. The hits of
- * a first layer, each with the range of those of the last layer that may belong to it. Pairs of them, to
- * which the nearest hit of the layer in the middle is looked up. Triplets go to hlt1_follow.simd.c.
+ * Of one start at a time, two kinds of lanes. The hits of a first layer, each with the range of those of the
+ * last layer that may belong to it. Pairs of them, to which the nearest hit of the layer in the middle is
+ * looked up. Triplets of all starts of a vector go to hlt1_follow.simd.c together.
  *
  * Every number is made by the same operations in the same order as the oracle in tests/oracle/ does for one
  * candidate after the other: the same bits.
  */
 #include "hlt1/hlt1_forward_lanes.h"
 
-static const float window_mm = 150.0f, free_window_mm = 50.0f, window_per_q = 2e6f, outer_mm = 100.0f,
-                   stereo_mm = 800.0f;
-static const float triplet_limit = 8.0f;
+static const float triplet_limit = 8.0f, soft_q_over_p = 1.0f / 5000.0f;
 enum {
     MARGIN = SLC_HLT1_FORWARD_MARGIN,
     NOWHERE = SLC_HLT1_FORWARD_SLOPES + 8, /* the slope of what is not to be taken, far from others */
     TURNS = 3                              /* last hits of a first one at once: most have no more */
 };
 
-/* ---- where the track is expected ---------------------------------------------------------------- */
+/* ---- windows ------------------------------------------------------------------------------------ */
 
-static void cross_layers(const slc_hlt1_forward_in *in, const slc_hlt1_forward_start *s,
-                         slc_hlt1_forward_work *w)
-{
-    const slc_hlt1_forward_tables *tables = in->tables;
-    const float ty = s->velo.ty, mz = tables->params->magnet_z_mm[0];
-    const f32v slower = f(1.0f - ty * SLC_SCIFI_DZDY);
-    const float reach = window_mm + window_per_q * fabsf(s->q_over_p);
-    for (size_t k = 0; k < SLC_SCIFI_LAYERS; k++) {
-        w->slope[k] = s->slope[k / 4];
-        w->reach[k] = tables->dxdy[k] != 0 ? stereo_mm : reach;
-    }
-    for (size_t k = 0; k < SLC_SCIFI_LAYERS; k += SIMD_LANES) {
-        const f32v zone_z = f32v_load(tables->zone_z + k), dxdy = f32v_load(tables->dxdy + k);
-        const mask32 straight = f32v_eq(dxdy, f(0));
-        const f32v y = DIV(ADD(f(s->velo.y), MUL(f(ty), SUB(zone_z, f(s->velo.z)))), slower);
-        const f32v z = ADD(zone_z, MUL(y, f(SLC_SCIFI_DZDY)));
-        const f32v behind = SUB(z, f(mz)), tilted = MUL(y, dxdy);
-        const f32v slope = f32v_load(w->slope + k),
-                   around = in->free ? f(free_window_mm) : f32v_load(w->reach + k);
-        const f32v least = in->free ? f(s->range[0]) : slope, most = in->free ? f(s->range[1]) : slope;
-        const f32v left = SUB(ADD(f(s->x), MUL(least, behind)), tilted);
-        const f32v right = SUB(ADD(f(s->x), MUL(most, behind)), tilted);
-        const f32v outer = f32v_select(straight, f(outer_mm), f(0));
-        f32v_store(w->y + k, y);
-        f32v_store(w->z + k, z);
-        f32v_store(w->d + k, SUB(z, f(SLC_HLT1_SCIFI_Z_MM)));
-        f32v_store(w->velo_x + k, ADD(f(s->velo.x), MUL(f(s->velo.tx), SUB(z, f(s->velo.z)))));
-        f32v_store(w->centre + k, left);
-        f32v_store(w->low + k, SUB(SUB(left, around), s->bend < 0 ? outer : f(0)));
-        f32v_store(w->high + k, ADD(ADD(right, around), s->bend > 0 ? outer : f(0)));
-    }
-}
-
-static void find_window(const slc_hlt1_forward_in *in, slc_hlt1_forward_work *w, uint32_t k)
+static void find_window(const slc_hlt1_forward_in *in, const slc_hlt1_forward_half *half,
+                        slc_hlt1_forward_work *w, uint32_t k)
 {
     const uint32_t most = in->max_hits;
-    const uint32_t begin = lower(w, k, w->low[k]);
-    uint32_t from = begin, end = lower(w, k, w->high[k]);
+    const size_t i = w->at;
+    const uint32_t begin = lower(half, k, w->low[k][i]);
+    uint32_t from = begin, end = lower(half, k, w->high[k][i]);
     end = end > begin ? end : begin;
-    if (end - begin > most && in->tables->dxdy[k] == 0 && !in->free) {
-        uint32_t middle = lower(w, k, w->centre[k]);
+    if (end - begin > most && !in->free) {
+        uint32_t middle = lower(half, k, w->centre[k][i]);
         middle = middle < begin ? begin : middle > end ? end : middle;
         from = middle > begin + most / 2 ? middle - most / 2 : begin;
         from = from < end - most ? from : end - most;
@@ -72,44 +39,17 @@ static void find_window(const slc_hlt1_forward_in *in, slc_hlt1_forward_work *w,
     w->end[k] = end;
 }
 
-static bool is_filled(const slc_hlt1_forward_work *w, size_t set)
+/* The windows of a set of x layers; false if one is empty. */
+static bool find_windows(const slc_hlt1_forward_in *in, slc_hlt1_forward_work *w, size_t set)
 {
-    const uint32_t *k = sets[set];
-    return w->begin[k[0]] < w->end[k[0]] && w->begin[k[1]] < w->end[k[1]] && w->begin[k[2]] < w->end[k[2]];
-}
-
-/* Is there a hit in what may be hit? */
-static bool has_any(const slc_hlt1_forward_work *w, uint32_t k)
-{
-    const uint32_t first = lower(w, k, w->low[k]);
-    return first < w->n[k] && w->x[k][first] < w->high[k];
-}
-
-/* False if there cannot be enough hits. */
-static bool find_windows(const slc_hlt1_forward_in *in, const slc_hlt1_forward_start *s,
-                         slc_hlt1_forward_work *w)
-{
-    const bool upper = s->velo.y + s->velo.ty * (in->tables->zone_z[0] - s->velo.z) > 0;
-    const slc_hlt1_forward_zones *zones = in->zones;
-    w->most_hits = 0;
-    for (uint32_t k = 0; k < SLC_SCIFI_LAYERS; k++) {
-        w->zone[k] = 2 * k + (upper ? 1 : 0);
-        w->x[k] = zones->x + zones->row[w->zone[k]];
-        w->n[k] = in->begin[w->zone[k] + 1] - in->begin[w->zone[k]];
-        w->most_hits = w->n[k] > w->most_hits ? w->n[k] : w->most_hits;
-    }
+    const slc_hlt1_forward_half *half = &w->halves[w->upper[w->at]];
+    bool filled = true;
     for (size_t i = 0; i < 3; i++) {
-        find_window(in, w, sets[0][i]);
-        find_window(in, w, sets[1][i]);
+        const uint32_t k = sets[set][i];
+        find_window(in, half, w, k);
+        filled = filled && w->begin[k] < w->end[k];
     }
-    if (!is_filled(w, 0) && !is_filled(w, 1)) {
-        return false;
-    }
-    bool every = true;
-    for (size_t i = 0; i < 6 && every; i += 2) {
-        every = has_any(w, stereo_layers[i]) || has_any(w, stereo_layers[i + 1]);
-    }
-    return every;
+    return filled;
 }
 
 /* ---- hits that others agree with ---------------------------------------------------------------- */
@@ -144,8 +84,8 @@ static void mark(const slc_hlt1_forward_in *in, const slc_hlt1_forward_start *s,
     memset(&w->layers, 0, sizeof w->layers);
     for (uint32_t j = 0; j < SLC_HLT1_FORWARD_X_LAYERS; j++) {
         const uint32_t k = sets[j / 3][j % 3], n = w->end[k] - w->begin[k];
-        const float per = 1 / (w->z[k] - in->tables->params->magnet_z_mm[0]);
-        const float *x = in->free_x + in->zones->row[w->zone[k]] + w->begin[k];
+        const float per = 1 / (w->z[k][w->at] - in->tables->params->magnet_z_mm[0]);
+        const float *x = in->free_x + in->zones->row[2 * k + w->upper[w->at]] + w->begin[k];
         for (uint32_t i = 0; i < n; i += (uint32_t)SIMD_LANES) {
             const f32v here = f32v_load(x + i);
             const u32v number = slopes_of(in, s, per, here), none = u32v_set(NOWHERE);
@@ -215,7 +155,7 @@ static void list_agreeing(const slc_hlt1_forward_in *in, const slc_hlt1_forward_
     count_layers(w);
     for (uint32_t j = 0; j < SLC_HLT1_FORWARD_X_LAYERS; j++) {
         const uint32_t k = sets[j / 3][j % 3], begin = w->begin[k], n = w->end[k] - begin;
-        const float *of = in->free_x + in->zones->row[w->zone[k]] + begin;
+        const float *of = in->free_x + in->zones->row[2 * k + w->upper[w->at]] + begin;
         uint32_t to = 0;
         for (uint32_t i = 0; i < n; i += (uint32_t)SIMD_LANES) {
             const mask32 good = are_agreed(w, u32v_load(slope + i), mask32_first(n - i));
@@ -229,12 +169,13 @@ static void list_agreeing(const slc_hlt1_forward_in *in, const slc_hlt1_forward_
     }
 }
 
-/* Makes the lists of all hits in the windows. */
-static void list_all(slc_hlt1_forward_work *w)
+/* Makes the lists of all hits in the windows of a set. */
+static void list_all(slc_hlt1_forward_work *w, size_t set)
 {
-    for (uint32_t j = 0; j < SLC_HLT1_FORWARD_X_LAYERS; j++) {
-        const uint32_t k = sets[j / 3][j % 3], begin = w->begin[k];
-        w->list[j] = (slc_hlt1_forward_list){.x = w->x[k] + begin, .begin = begin, .n = w->end[k] - begin};
+    for (size_t i = 0; i < 3; i++) {
+        const uint32_t k = sets[set][i], begin = w->begin[k];
+        const float *x = w->halves[w->upper[w->at]].x[k] + begin;
+        w->list[3 * set + i] = (slc_hlt1_forward_list){.x = x, .begin = begin, .n = w->end[k] - begin};
     }
 }
 
@@ -248,42 +189,36 @@ typedef struct three {
     const slc_hlt1_forward_list *first, *middle, *last;
     uint32_t set;
     float z0, z1;
-    float lever, per_lever, reach;
+    float lever, per_lever, reach, per_reach;
+    float tolerance; /* in the middle of the magnet, if a momentum is known */
+    float bend; /* the sign of the slope's change there, of so little momentum that its charge is believed; or
+                   0 */
 } three;
-
-/* As slc_hlt1_forward_tolerance. */
-static inline f32v tolerance_of(f32v q_over_p)
-{
-    const f32v q = f32v_abs(q_over_p), part = DIV(q, f(5e-4f));
-    return ADD(f(8.0f), MUL(f(32.0f), f32v_select(f32v_lt(q, f(5e-4f)), part, f(1.0f))));
-}
 
 /* Takes out the one that comes last. */
 static void drop_worst(slc_hlt1_forward_work *w)
 {
-    const size_t last = --w->triplets.n;
+    const size_t last = --w->triplets->n;
     size_t worst = last;
-    for (size_t t = 0; t < last; t++) {
+    for (size_t t = w->triplets->first; t < last; t++) {
         worst = is_before(w, worst, t) ? t : worst;
     }
-    w->triplets.distance2[worst] = w->triplets.distance2[last];
-    w->triplets.set[worst] = w->triplets.set[last];
+    w->triplets->distance2[worst] = w->triplets->distance2[last];
     for (size_t k = 0; k < 3; k++) {
-        w->triplets.x[k][worst] = w->triplets.x[k][last];
-        w->triplets.hit[k][worst] = w->triplets.hit[k][last];
+        w->triplets->x[k][worst] = w->triplets->x[k][last];
+        w->triplets->hit[k][worst] = w->triplets->hit[k][last];
     }
 }
 
 /* Those of a vector of triplets go to the end of those that are kept. */
 static inline void keep_lanes(slc_hlt1_forward_work *w, size_t from, mask32 some)
 {
-    const size_t to = w->triplets.n;
-    (void)f32v_pack(w->triplets.distance2 + to, f32v_load(w->triplets.distance2 + from), some);
+    const size_t to = w->triplets->n;
     for (size_t k = 0; k < 3; k++) {
-        (void)f32v_pack(w->triplets.x[k] + to, f32v_load(w->triplets.x[k] + from), some);
-        (void)u32v_pack(w->triplets.hit[k] + to, u32v_load(w->triplets.hit[k] + from), some);
+        (void)f32v_pack(w->triplets->x[k] + to, f32v_load(w->triplets->x[k] + from), some);
+        (void)u32v_pack(w->triplets->hit[k] + to, u32v_load(w->triplets->hit[k] + from), some);
     }
-    w->triplets.n += u32v_pack(w->triplets.set + to, u32v_load(w->triplets.set + from), some);
+    w->triplets->n += f32v_pack(w->triplets->distance2 + to, f32v_load(w->triplets->distance2 + from), some);
 }
 
 /* Than a vector of distances, how many of n are less. */
@@ -305,21 +240,21 @@ static inline u32v count_nearer(const float *all, size_t n, f32v distance)
 static void keep_best(slc_hlt1_forward_work *w, size_t most)
 {
     uint64_t kept[SLC_HLT1_FORWARD_TRIPLETS];
-    const size_t n = w->triplets.n;
+    const size_t first = w->triplets->first, n = w->triplets->n - first;
+    const float *distance2 = w->triplets->distance2 + first;
     if (n <= most) {
         return;
     }
     for (size_t from = 0, row = 0; from < n; from += SIMD_LANES, row++) {
-        const f32v distance = f32v_load(w->triplets.distance2 + from);
-        const u32v before = count_nearer(w->triplets.distance2, n, distance);
+        const u32v before = count_nearer(distance2, n, f32v_load(distance2 + from));
         const mask32 good = u32v_lt(before, u32v_set((uint32_t)most));
         kept[row] = mask32_bits(mask32_and(good, mask32_first(n - from)));
     }
-    w->triplets.n = 0;
+    w->triplets->n = first;
     for (size_t from = 0, row = 0; from < n; from += SIMD_LANES, row++) {
-        keep_lanes(w, from, mask32_of_bits(kept[row]));
+        keep_lanes(w, first + from, mask32_of_bits(kept[row]));
     }
-    while (w->triplets.n > most) {
+    while (w->triplets->n > first + most) {
         drop_worst(w);
     }
 }
@@ -327,15 +262,15 @@ static void keep_best(slc_hlt1_forward_work *w, size_t most)
 /* Makes room for a vector of triplets; what is not as near as those that stay is not wanted then. */
 static void make_room(slc_hlt1_forward_work *w, size_t most)
 {
-    if (w->triplets.n + SIMD_LANES <= SLC_HLT1_FORWARD_TRIPLETS) {
+    if (w->triplets->n - w->triplets->first + SIMD_LANES <= SLC_HLT1_FORWARD_TRIPLETS) {
         return;
     }
     float limit = 0;
     keep_best(w, most);
-    for (size_t t = 0; t < w->triplets.n; t++) {
-        limit = w->triplets.distance2[t] > limit ? w->triplets.distance2[t] : limit;
+    for (size_t t = w->triplets->first; t < w->triplets->n; t++) {
+        limit = w->triplets->distance2[t] > limit ? w->triplets->distance2[t] : limit;
     }
-    w->triplets.limit = limit;
+    w->triplets->limit = limit;
 }
 
 /* Looks up the hit in the middle of a vector of pairs from number p on, and keeps those where it is near
@@ -346,16 +281,15 @@ static inline void complete(const three *c, size_t p, f32v x0, f32v x1, f32v x2,
     f32v x;
     const u32v m = nearest_in(c->middle, x1, some, &x);
     const f32v d = SUB(x, x1), d2 = MUL(d, d);
-    some = mask32_and(some, mask32_and(f32v_lt(d2, f(triplet_limit)), f32v_le(d2, f(w->triplets.limit))));
-    const size_t n = w->triplets.n;
-    (void)f32v_pack(w->triplets.distance2 + n, d2, some);
-    (void)f32v_pack(w->triplets.x[0] + n, x0, some);
-    (void)f32v_pack(w->triplets.x[1] + n, x, some);
-    (void)f32v_pack(w->triplets.x[2] + n, x2, some);
-    (void)u32v_pack(w->triplets.hit[0] + n, u32v_load(w->pairs.first + p), some);
-    (void)u32v_pack(w->triplets.hit[1] + n, m, some);
-    (void)u32v_pack(w->triplets.hit[2] + n, u32v_load(w->pairs.last + p), some);
-    w->triplets.n += u32v_pack(w->triplets.set + n, u32v_set(c->set), some);
+    some = mask32_and(some, mask32_and(f32v_lt(d2, f(triplet_limit)), f32v_le(d2, f(w->triplets->limit))));
+    const size_t n = w->triplets->n;
+    (void)f32v_pack(w->triplets->x[0] + n, x0, some);
+    (void)f32v_pack(w->triplets->x[1] + n, x, some);
+    (void)f32v_pack(w->triplets->x[2] + n, x2, some);
+    (void)u32v_pack(w->triplets->hit[0] + n, u32v_load(w->pairs.first + p), some);
+    (void)u32v_pack(w->triplets->hit[1] + n, m, some);
+    (void)u32v_pack(w->triplets->hit[2] + n, u32v_load(w->pairs.last + p), some);
+    w->triplets->n += f32v_pack(w->triplets->distance2 + n, d2, some);
     make_room(w, c->in->max_triplets);
 }
 
@@ -370,13 +304,13 @@ static void judge_pairs(const three *c)
         mask32 good = mask32_first(w->pairs.n - p);
         const f32v x0 = f32v_load(w->pairs.x + p);
         const f32v x2 = pick_of(c->last->x, c->last->n, u32v_load(w->pairs.last + p), good);
-        const f32v tolerance = c->in->free ? f32v_load(w->pairs.tolerance + p) : f(s->tolerance);
-        const f32v slope = DIV(SUB(x2, x0), f(c->reach));
+        const f32v tolerance = c->in->free ? f32v_load(w->pairs.tolerance + p) : f(c->tolerance);
+        const f32v slope = MUL(SUB(x2, x0), f(c->per_reach));
         const f32v off = SUB(SUB(ADD(x0, MUL(slope, f(c->lever))), f(s->magnet_x)),
                              magnet_shift(params, slope));
         good = mask32_andnot(good, f32v_ge(f32v_abs(off), tolerance));
-        if (s->soft) {
-            good = mask32_andnot(good, f32v_lt(MUL(SUB(slope, f(s->tx)), f(s->bend)), f(0)));
+        if (c->bend != 0) {
+            good = mask32_andnot(good, f32v_lt(MUL(SUB(slope, f(s->tx)), f(c->bend)), f(0)));
         }
         complete(c, p, x0, ADD(MUL(z1, slope), MUL(SUB(x0, MUL(slope, z0)), sagitta)), x2, good);
     }
@@ -455,11 +389,11 @@ static inline void lead(const three *c, uint32_t first, size_t i, size_t n)
     const f32v lever = f(c->lever), reach = f(c->reach), mx = f(s->magnet_x);
     const f32v x0 = f32v_load(c->first->x + first + i);
     const mask32 some = mask32_first(n - i);
-    /* Only a tolerance by the momentum needs exact slopes: judge_pairs cuts, and there is room to spare. */
-    const f32v straight = in->free ? DIV(SUB(mx, x0), lever) : MUL(SUB(mx, x0), f(c->per_lever));
+    const f32v straight = MUL(SUB(mx, x0), f(c->per_lever));
     const f32v from_magnet = SUB(ADD(mx, magnet_shift(in->tables->params, straight)), x0);
-    const f32v slope = in->free ? DIV(from_magnet, lever) : MUL(from_magnet, f(c->per_lever));
-    const f32v tolerance = in->free ? tolerance_of(DIV(SUB(slope, f(s->tx)), f(s->kick))) : f(s->tolerance);
+    const f32v slope = MUL(from_magnet, f(c->per_lever));
+    const f32v tolerance = in->free ? tolerance_of(MUL(SUB(slope, f(s->tx)), f(1 / c->w->kick[c->w->at])))
+                                    : f(c->tolerance);
     /* At large slopes the shift counts: where `off` is 0 by Newton, and how far x may be from there. */
     const f32v rises = ADD(f(2.0f * p[2]), MUL(MUL(slope, f(3.0f)), f(p[3])));
     const f32v bends = SUB(lever, ADD(f(p[1]), MUL(slope, rises)));
@@ -475,17 +409,22 @@ static void find_triplets(const slc_hlt1_forward_in *in, const slc_hlt1_forward_
                           slc_hlt1_forward_work *w, uint32_t set)
 {
     const slc_hlt1_forward_list *list = &w->list[3 * set];
-    const float z0 = w->z[sets[set][0]], z2 = w->z[sets[set][2]];
+    const float z0 = w->z[sets[set][0]][w->at], z2 = w->z[sets[set][2]][w->at];
     three c = {
         .in = in, .start = s, .w = w, .first = &list[0], .middle = &list[1], .last = &list[2], .set = set};
     if (list[0].n == 0 || list[1].n == 0 || list[2].n == 0) {
         return;
     }
     c.z0 = z0;
-    c.z1 = w->z[sets[set][1]];
+    c.z1 = w->z[sets[set][1]][w->at];
     c.lever = in->tables->params->magnet_z_mm[0] - z0;
     c.per_lever = 1 / c.lever;
     c.reach = z2 - z0;
+    c.per_reach = 1 / c.reach;
+    if (!in->free) {
+        c.tolerance = w->tolerance[w->at];
+        c.bend = fabsf(s->q_over_p) <= soft_q_over_p ? 0 : w->slope[0][0][w->at] > s->tx ? 1.0f : -1.0f;
+    }
     const uint32_t end = list[0].n;
     for (uint32_t first = 0; first < end; first += SLC_HLT1_FORWARD_FIRSTS) {
         const size_t left = end - first, n = left < SLC_HLT1_FORWARD_FIRSTS ? left : SLC_HLT1_FORWARD_FIRSTS;
@@ -497,46 +436,55 @@ static void find_triplets(const slc_hlt1_forward_in *in, const slc_hlt1_forward_
     judge_pairs(&c);
 }
 
-/* From numbers of the lists to rows of the zones. */
-static void name_hits(const slc_hlt1_forward_in *in, slc_hlt1_forward_work *w)
+/* From numbers of the lists to rows of the zones; and whose the triplets are. */
+static void name_hits(const slc_hlt1_forward_in *in, slc_hlt1_forward_work *w, uint32_t set)
 {
-    for (size_t t = 0; t < w->triplets.n; t += SIMD_LANES) {
-        const mask32 some = mask32_first(w->triplets.n - t);
-        const mask32 second = mask32_and(some, u32v_eq(u32v_load(w->triplets.set + t), u32v_set(1)));
+    for (size_t t = w->triplets->first; t < w->triplets->n; t += SIMD_LANES) {
+        const mask32 some = mask32_first(w->triplets->n - t);
         for (size_t k = 0; k < 3; k++) {
-            const slc_hlt1_forward_list *of0 = &w->list[k], *of1 = &w->list[3 + k];
-            u32v hit = u32v_load(w->triplets.hit[k] + t);
-            if (in->free) {
-                const u32v row = u32v_gather_masked(of0->row, hit, mask32_andnot(some, second), hit);
-                hit = u32v_gather_masked(of1->row, hit, second, row);
-            } else {
-                hit = u32v_add(hit, u32v_select(second, u32v_set(of1->begin), u32v_set(of0->begin)));
-            }
-            u32v_store(w->triplets.hit[k] + t, hit);
+            const slc_hlt1_forward_list *of = &w->list[3 * set + k];
+            const u32v hit = u32v_load(w->triplets->hit[k] + t);
+            u32v_store(w->triplets->hit[k] + t, in->free ? u32v_gather_masked(of->row, hit, some, hit)
+                                                         : u32v_add(hit, u32v_set(of->begin)));
         }
+        u32v_store(w->triplets->start + t, u32v_set((uint32_t)w->at));
     }
 }
 
-/* The triplets of a start, to the scratch; false without. */
-static bool seek(const slc_hlt1_forward_in *in, const slc_hlt1_forward_start *start,
-                 slc_hlt1_forward_work *work)
+/* Makes the lists of hits that may be a triplet's, for sets `set` to `end` - 1; false if all must be empty.
+ */
+static bool list_hits(const slc_hlt1_forward_in *in, const slc_hlt1_forward_start *start,
+                      slc_hlt1_forward_work *w, uint32_t set, uint32_t end)
 {
-    work->triplets.n = work->pairs.n = 0;
-    work->triplets.limit = INFINITY;
-    cross_layers(in, start, work);
-    if (!find_windows(in, start, work)) {
-        return false;
+    bool any = false;
+    for (; set < end; set++) {
+        any = find_windows(in, w, set) || any;
+        list_all(w, set);
     }
-    if (in->free) {
-        list_agreeing(in, start, work);
-    } else {
-        list_all(work);
+    if (any && in->free) {
+        list_agreeing(in, start, w);
     }
-    find_triplets(in, start, work, 0);
-    find_triplets(in, start, work, 1);
-    keep_best(work, in->max_triplets);
-    name_hits(in, work);
-    return work->triplets.n > 0;
+    return any;
+}
+
+static void seek(const slc_hlt1_forward_in *in, const slc_hlt1_forward_start *starts, size_t n,
+                 slc_hlt1_forward_work *w, uint32_t set, uint32_t end, const slc_hlt1_forward_track *found)
+{
+    w->of_sets[0].n = w->of_sets[1].n = w->pairs.n = 0;
+    for (w->at = 0; w->at < n; w->at++) {
+        const bool wanted = found[w->at].n == 0 || found[w->at].quality > in->enough;
+        if (!w->hopeful[w->at] || !wanted || !list_hits(in, &starts[w->at], w, set, end)) {
+            continue;
+        }
+        for (uint32_t k = set; k < end; k++) {
+            w->triplets = &w->of_sets[k];
+            w->triplets->first = w->triplets->n;
+            w->triplets->limit = INFINITY;
+            find_triplets(in, &starts[w->at], w, k);
+            keep_best(w, in->max_triplets);
+            name_hits(in, w, k);
+        }
+    }
 }
 
 const slc_hlt1_forward_kernels SIMD_TABLE(slc_hlt1_forward) = {.target = SIMD_TARGET_NAME, .seek = seek};

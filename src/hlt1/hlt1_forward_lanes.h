@@ -44,12 +44,20 @@ static inline uint32_t lower_by(const float *hits, size_t pivots, f32v x)
     return (uint32_t)from + below(hits + from, SLC_HLT1_BLOCK, x);
 }
 
-/* The same of any layer. */
-static inline uint32_t lower(const slc_hlt1_forward_work *w, uint32_t layer, float x)
+/* The first of a layer's hits that is not below x. */
+static inline uint32_t lower(const slc_hlt1_forward_half *half, uint32_t layer, float x)
 {
-    return w->most_hits < FEW_PIVOTS * SLC_HLT1_BLOCK       ? lower_by(w->x[layer], FEW_PIVOTS, f(x))
-           : w->n[layer] < SLC_HLT1_PIVOTS * SLC_HLT1_BLOCK ? lower_by(w->x[layer], SLC_HLT1_PIVOTS, f(x))
-                                                            : slc_hlt1_lower(w->x[layer], w->n[layer], x);
+    return half->most_hits < FEW_PIVOTS * SLC_HLT1_BLOCK ? lower_by(half->x[layer], FEW_PIVOTS, f(x))
+           : half->n[layer] < SLC_HLT1_PIVOTS * SLC_HLT1_BLOCK
+               ? lower_by(half->x[layer], SLC_HLT1_PIVOTS, f(x))
+               : slc_hlt1_lower(half->x[layer], half->n[layer], x);
+}
+
+/* How far from the VELO's line tracks may be in the middle of the magnet. */
+static inline f32v tolerance_of(f32v q_over_p)
+{
+    const f32v q = f32v_abs(q_over_p), part = MUL(q, f(1 / 5e-4f));
+    return ADD(f(8.0f), MUL(f(32.0f), f32v_select(f32v_lt(q, f(5e-4f)), part, f(1.0f))));
 }
 
 /* Are vectors long enough for the hits of a window in four of them? (On SVE lanes may be no power of two.) */
@@ -264,15 +272,12 @@ static inline u32v nearest_in(const slc_hlt1_forward_list *list, f32v x, mask32 
 /* Does the triplet a come before b: nearer in the middle, or found before? */
 static inline bool is_before(const slc_hlt1_forward_work *w, size_t a, size_t b)
 {
-    const float x = w->triplets.distance2[a], y = w->triplets.distance2[b];
+    const float x = w->triplets->distance2[a], y = w->triplets->distance2[b];
     if (x != y) {
         return x < y;
     }
-    if (w->triplets.set[a] != w->triplets.set[b]) {
-        return w->triplets.set[a] < w->triplets.set[b];
-    }
-    return w->triplets.hit[0][a] != w->triplets.hit[0][b] ? w->triplets.hit[0][a] < w->triplets.hit[0][b]
-                                                          : w->triplets.hit[2][a] < w->triplets.hit[2][b];
+    return w->triplets->hit[0][a] != w->triplets->hit[0][b] ? w->triplets->hit[0][a] < w->triplets->hit[0][b]
+                                                            : w->triplets->hit[2][a] < w->triplets->hit[2][b];
 }
 
 #endif

@@ -16,13 +16,18 @@ enum {
     SLC_HLT1_FORWARD_SPARE = 64, /* of the longest vectors */
     SLC_HLT1_FORWARD_FIRSTS = 128,
     SLC_HLT1_FORWARD_PAIRS = 512,
-    SLC_HLT1_FORWARD_TRIPLETS = 128, /* before the best ones are chosen */
+    SLC_HLT1_FORWARD_TRIPLETS = 128, /* of a start, before the best ones are chosen */
+    SLC_HLT1_FORWARD_MOST = 32,      /* of these */
+    SLC_HLT1_FORWARD_ALL = SLC_HLT1_FORWARD_SPARE * SLC_HLT1_FORWARD_MOST + SLC_HLT1_FORWARD_TRIPLETS +
+                           SLC_HLT1_FORWARD_SPARE,
     SLC_HLT1_FORWARD_X_LAYERS = 6,
     /* Slopes behind the magnet that hits stand for; as many of a track's x layers as have one where others
        do. */
     SLC_HLT1_FORWARD_SLOPES = 2048,
     SLC_HLT1_FORWARD_MARGIN = 4 * SLC_HLT1_FORWARD_SPARE, /* before and behind them: a vector of bytes */
     SLC_HLT1_FORWARD_AGREEING = 5,
+    SLC_HLT1_FORWARD_NUMBERS = 10, /* of a start, by lane */
+    SLC_HLT1_FORWARD_TY = 4,       /* number of the VELO's slope in y among them */
     SLC_HLT1_FORWARD_REFITS = 8 /* numbers of double precision in the longest vectors that compilers take */
 };
 
@@ -33,14 +38,9 @@ enum {
 typedef struct slc_hlt1_forward_start {
     slc_hlt1_line velo; /* and what the UT makes of it */
     float tx, q_over_p;
-    float magnet_x;                  /* of the VELO's line in the middle of the magnet */
-    float tolerance;                 /* there */
-    float bend;                      /* the sign of the slope's change in the magnet; 0: not known */
-    float kick;                      /* slope times momentum that the magnet gives, if that is not known */
-    float x;                         /* from where in the middle of the magnet it is expected to go on */
-    float slope[SLC_SCIFI_STATIONS]; /* so */
-    float range[2];                  /* or of slopes between these, if no momentum is known */
-    bool soft;                       /* of so little momentum that its charge is believed */
+    float magnet_x; /* of the VELO's line in the middle of the magnet */
+    float x;        /* from where in the middle of the magnet it is expected to go on */
+    float range[2]; /* of charge over momentum, if that is not known */
 } slc_hlt1_forward_start;
 
 /* The hits of an event as they are looked up. Of each zone: its pivots, filled up with infinities; a block of
@@ -59,7 +59,8 @@ typedef struct slc_hlt1_forward_in {
     const uint32_t *begin; /* of the zones' hits in the event */
     uint32_t max_hits, max_triplets, min_hits;
     float max_quality;
-    bool free; /* no momentum is known but the least */
+    float enough; /* a track of the first set of x layers that is not worse needs no other */
+    bool free;    /* no momentum is known but the least; both sets are looked at */
 } slc_hlt1_forward_in;
 
 /* Hits of an x layer that may be a triplet's, by x; rows of the zone, begin and following if `row` is NULL.
@@ -83,20 +84,43 @@ typedef union slc_hlt1_forward_slopes {
     uint32_t word[(SLC_HLT1_FORWARD_SLOPES + 2 * SLC_HLT1_FORWARD_MARGIN) / 4];
 } slc_hlt1_forward_slopes;
 
-/* Layers of the track at hand, pairs, triplets (rows of a lane's number), candidates. */
-typedef struct slc_hlt1_forward_work {
-    float y[SLC_SCIFI_LAYERS + SLC_HLT1_FORWARD_SPARE], z[SLC_SCIFI_LAYERS + SLC_HLT1_FORWARD_SPARE];
-    float d[SLC_SCIFI_LAYERS + SLC_HLT1_FORWARD_SPARE], velo_x[SLC_SCIFI_LAYERS + SLC_HLT1_FORWARD_SPARE];
-    float slope[SLC_SCIFI_LAYERS + SLC_HLT1_FORWARD_SPARE], reach[SLC_SCIFI_LAYERS + SLC_HLT1_FORWARD_SPARE];
-    float centre[SLC_SCIFI_LAYERS + SLC_HLT1_FORWARD_SPARE];
-    float low[SLC_SCIFI_LAYERS + SLC_HLT1_FORWARD_SPARE], high[SLC_SCIFI_LAYERS + SLC_HLT1_FORWARD_SPARE];
-    float y_bend[3][6 + SLC_HLT1_FORWARD_SPARE]; /* of tilted layers: y by powers of what x is more than
-                                                    velo_x */
-    /* Of layers in the half that the track is in: the hits, and how many they are; windows, of x layers. */
+/* The hits of the layers in a half of the detector: of each the hits, and how many; most_hits in one. */
+typedef struct slc_hlt1_forward_half {
     const float *x[SLC_SCIFI_LAYERS];
-    uint32_t zone[SLC_SCIFI_LAYERS], n[SLC_SCIFI_LAYERS], begin[SLC_SCIFI_LAYERS], end[SLC_SCIFI_LAYERS];
-    uint32_t most_hits;                                    /* of one of these layers */
-    slc_hlt1_forward_list list[SLC_HLT1_FORWARD_X_LAYERS]; /* of the layers of both sets */
+    uint32_t n[SLC_SCIFI_LAYERS], most_hits;
+} slc_hlt1_forward_half;
+
+/* Triplets of a vector of starts in a set of x layers; those of the start at hand from `first` on. */
+typedef struct slc_hlt1_forward_triplets {
+    float distance2[SLC_HLT1_FORWARD_ALL];
+    float x[3][SLC_HLT1_FORWARD_ALL];
+    uint32_t hit[3][SLC_HLT1_FORWARD_ALL]; /* of the lists; at the end in their zones */
+    uint32_t start[SLC_HLT1_FORWARD_ALL];
+    size_t first, n;
+    float limit; /* of the squared distance of those that may still be wanted */
+} slc_hlt1_forward_triplets;
+
+/* A vector of starts, and one of them at a time: its windows, pairs, triplets; then candidates. */
+typedef struct slc_hlt1_forward_work {
+    slc_hlt1_forward_half halves[2]; /* the lower one, the upper one */
+    /* Of starts, by lane: what is known of them; slopes that are expected behind the magnet, by station, and
+     * of layers the least and the greatest one; slope times momentum that the magnet gives; where they cross
+     * the layers, and where hits may be theirs; y in tilted layers by powers of what x is more than velo_x;
+     * how far from there hits may be, squared, and one by that. */
+    float start[SLC_HLT1_FORWARD_NUMBERS][SLC_HLT1_FORWARD_SPARE];
+    float slope[SLC_SCIFI_STATIONS][2][SLC_HLT1_FORWARD_SPARE], kick[SLC_HLT1_FORWARD_SPARE],
+        tolerance[SLC_HLT1_FORWARD_SPARE];
+    float y[SLC_SCIFI_LAYERS][SLC_HLT1_FORWARD_SPARE], z[SLC_SCIFI_LAYERS][SLC_HLT1_FORWARD_SPARE];
+    float d[SLC_SCIFI_LAYERS][SLC_HLT1_FORWARD_SPARE], velo_x[SLC_SCIFI_LAYERS][SLC_HLT1_FORWARD_SPARE];
+    float centre[SLC_SCIFI_LAYERS][SLC_HLT1_FORWARD_SPARE];
+    float low[SLC_SCIFI_LAYERS][SLC_HLT1_FORWARD_SPARE], high[SLC_SCIFI_LAYERS][SLC_HLT1_FORWARD_SPARE];
+    float y_bend[3][6][SLC_HLT1_FORWARD_SPARE];
+    float limit[SLC_HLT1_FORWARD_SPARE], per_limit[SLC_HLT1_FORWARD_SPARE];
+    uint32_t upper[SLC_HLT1_FORWARD_SPARE]; /* its half */
+    bool hopeful[SLC_HLT1_FORWARD_SPARE];
+    size_t at;                                               /* the start at hand */
+    uint32_t begin[SLC_SCIFI_LAYERS], end[SLC_SCIFI_LAYERS]; /* its windows, of x layers */
+    slc_hlt1_forward_list list[SLC_HLT1_FORWARD_X_LAYERS];   /* of the layers of both sets */
     slc_hlt1_forward_agreeing agreeing;
     /* Of slopes, from the margin on: the layers that have a hit; in the highest bit, whether enough layers
      * have one there or beside it. And one bit each, whether that is so there or beside it. */
@@ -117,38 +141,41 @@ typedef struct slc_hlt1_forward_work {
         uint32_t last[SLC_HLT1_FORWARD_PAIRS + SLC_HLT1_FORWARD_SPARE];
         size_t n;
     } pairs;
-    struct {
-        float distance2[SLC_HLT1_FORWARD_TRIPLETS + SLC_HLT1_FORWARD_SPARE];
-        float x[3][SLC_HLT1_FORWARD_TRIPLETS + SLC_HLT1_FORWARD_SPARE];
-        uint32_t hit[3][SLC_HLT1_FORWARD_TRIPLETS + SLC_HLT1_FORWARD_SPARE]; /* of the lists; at the
-                                                                                    end in their zones */
-        uint32_t set[SLC_HLT1_FORWARD_TRIPLETS + SLC_HLT1_FORWARD_SPARE];
-        size_t n;
-        float limit; /* of the squared distance of those that may still be wanted */
-    } triplets;
-    const float *near_layer[2][9]; /* of the nine below, by the triplet's set */
-    uint32_t near_set[SLC_HLT1_FORWARD_SPARE];
+    slc_hlt1_forward_triplets of_sets[2], *triplets; /* those at hand */
+    const float *near_layer[2][9];                   /* of the nine below, by half */
+    size_t of[SLC_HLT1_FORWARD_SPARE]; /* the triplet that a start's best track is of, if it is of this set */
     /* Of a vector of triplets, in three x layers, then in six tilted ones: where a hit is expected, how many
      * are below that, and x of the one there and the one behind it, side by side; the nearest ones. */
     float expected[9][SLC_HLT1_FORWARD_SPARE];
     uint32_t below[9][SLC_HLT1_FORWARD_SPARE];
     float around[9][2 * SLC_HLT1_FORWARD_SPARE];
     float near_x[9][SLC_HLT1_FORWARD_SPARE];
+    float near_y[6][SLC_HLT1_FORWARD_SPARE]; /* the heights of those in tilted layers */
     uint32_t near_hit[9][SLC_HLT1_FORWARD_SPARE];
     float value[7][SLC_HLT1_FORWARD_SPARE]; /* a, b, c, cubic, y0, ty, quality */
 } slc_hlt1_forward_work;
 
+typedef struct slc_hlt1_expect_kernels {
+    const char *target;
+    /* Takes as many of n starts as a vector has lanes, or all: where they may have hits, to the scratch.
+     * Returns how many it took. */
+    size_t (*prepare)(const slc_hlt1_forward_in *in, const slc_hlt1_forward_start *starts, size_t n,
+                      slc_hlt1_forward_work *work);
+} slc_hlt1_expect_kernels;
 typedef struct slc_hlt1_forward_kernels {
     const char *target;
-    /* The triplets of a start, to the scratch; false without any. */
-    bool (*seek)(const slc_hlt1_forward_in *in, const slc_hlt1_forward_start *start,
-                 slc_hlt1_forward_work *work);
+    /* Of these n, those for which nothing good enough is found: their triplets in the sets of x layers from
+     * `set` to `end` - 1, of two, to the scratch. */
+    void (*seek)(const slc_hlt1_forward_in *in, const slc_hlt1_forward_start *starts, size_t n,
+                 slc_hlt1_forward_work *work, uint32_t set, uint32_t end,
+                 const slc_hlt1_forward_track *found);
 } slc_hlt1_forward_kernels;
 typedef struct slc_hlt1_follow_kernels {
     const char *target;
-    /* The best track of the triplets in the scratch, or one without hits. */
-    void (*best)(const slc_hlt1_forward_in *in, const slc_hlt1_forward_start *start,
-                 slc_hlt1_forward_work *work, slc_hlt1_forward_track *found);
+    /* The best tracks of the triplets in the scratch, of a set of x layers, where they are better than what
+     * is found. */
+    void (*best)(const slc_hlt1_forward_in *in, slc_hlt1_forward_work *work, uint32_t set,
+                 slc_hlt1_forward_track *found);
 } slc_hlt1_follow_kernels;
 typedef struct slc_hlt1_refit_kernels {
     const char *target;
@@ -158,7 +185,7 @@ typedef struct slc_hlt1_refit_kernels {
                   slc_hlt1_forward_track *const *tracks, size_t n);
 } slc_hlt1_refit_kernels;
 
-/* By both of them, the best track of each of n starts, or one without hits. */
+/* By the first three, the best track of each of n starts, or one without hits. */
 void slc_hlt1_forward_search_all(slc_simd_target target, const slc_hlt1_forward_in *in,
                                  const slc_hlt1_forward_start *starts, size_t n, slc_hlt1_forward_work *work,
                                  slc_hlt1_forward_track *found);
@@ -167,14 +194,6 @@ void slc_hlt1_forward_search_all(slc_simd_target target, const slc_hlt1_forward_
 void slc_hlt1_forward_refit_all(slc_simd_target target, const slc_hlt1_forward_tables *tables, const float *x,
                                 slc_hlt1_forward_track *tracks, size_t n);
 
-/* What is looked for of upstream track t (row), or of track v of the VELO with a range of
- * charge over momentum. */
-void slc_hlt1_forward_expect(const slc_hlt1_forward_tables *tables, const slc_hlt1_event *event,
-                             const slc_hlt1_upstream *upstream, size_t t, slc_hlt1_forward_start *start);
-void slc_hlt1_forward_expect_free(const slc_hlt1_forward_tables *tables, const slc_hlt1_event *event,
-                                  uint32_t v, const float q_over_p[2], slc_hlt1_forward_start *start);
-/* In x in the middle of the magnet. */
-float slc_hlt1_forward_tolerance(float q_over_p);
 /* Places of zones of so many hits. */
 size_t slc_hlt1_forward_zones_bound(size_t hits);
 void slc_hlt1_forward_zones_fill(const float *x, const uint32_t begin[SLC_SCIFI_ZONES + 1],

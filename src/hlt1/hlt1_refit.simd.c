@@ -123,13 +123,13 @@ static inline void fit_lines(const slc_hlt1_forward_tables *tables, refitting *r
     float r0[TRACKS] = {0}, r1[TRACKS] = {0};
     for (size_t i = 0; i < 6; i++) {
         const size_t k = stereo_layers[i];
-        const float dxdy = tables->dxdy[k];
+        const float per_dxdy = 1 / tables->dxdy[k];
         for
             EACH
             {
                 const float d = r->d[k][t];
                 const float x = r->c[t] + d * (r->b[t] + r->a[t] * d * (1.0f + r->cubic[t] * d));
-                const float y = (x - r->x[k][t]) / dxdy;
+                const float y = (x - r->x[k][t]) * per_dxdy;
                 r0[t] += r->weight[k][t] * y;
                 r1[t] += r->weight[k][t] * (y * (1e-3f * d));
             }
@@ -137,9 +137,9 @@ static inline void fit_lines(const slc_hlt1_forward_tables *tables, refitting *r
     for
         EACH
         {
-            const float determinant = r->s0[t] * r->s2[t] - r->s1[t] * r->s1[t];
-            r->y0[t] = (r->s2[t] * r0[t] - r->s1[t] * r1[t]) / determinant;
-            r->ty[t] = 1e-3f * (r->s0[t] * r1[t] - r->s1[t] * r0[t]) / determinant;
+            const float per = 1 / (r->s0[t] * r->s2[t] - r->s1[t] * r->s1[t]);
+            r->y0[t] = (r->s2[t] * r0[t] - r->s1[t] * r1[t]) * per;
+            r->ty[t] = 1e-3f * (r->s0[t] * r1[t] - r->s1[t] * r0[t]) * per;
         }
 }
 

@@ -12,10 +12,13 @@
 #include <stdlib.h>
 
 #define DECLARE(target, TARGET)                                                                              \
+    extern const slc_hlt1_expect_kernels slc_hlt1_expect_kernels_##target;                                   \
     extern const slc_hlt1_forward_kernels slc_hlt1_forward_kernels_##target;                                 \
     extern const slc_hlt1_follow_kernels slc_hlt1_follow_kernels_##target;                                   \
     extern const slc_hlt1_refit_kernels slc_hlt1_refit_kernels_##target;
 SIMD_FOR_EACH(DECLARE)
+#define EXPECT(target, TARGET) [SLC_SIMD_##TARGET] = &slc_hlt1_expect_kernels_##target,
+static const slc_hlt1_expect_kernels *const expects[SLC_SIMD_TARGETS] = {SIMD_FOR_EACH(EXPECT)};
 #define FORWARD(target, TARGET) [SLC_SIMD_##TARGET] = &slc_hlt1_forward_kernels_##target,
 static const slc_hlt1_forward_kernels *const forwards[SLC_SIMD_TARGETS] = {SIMD_FOR_EACH(FORWARD)};
 #define FOLLOW(target, TARGET) [SLC_SIMD_##TARGET] = &slc_hlt1_follow_kernels_##target,
@@ -24,16 +27,39 @@ static const slc_hlt1_follow_kernels *const follows[SLC_SIMD_TARGETS] = {SIMD_FO
 #define REFIT(target, TARGET) [SLC_SIMD_##TARGET] = &slc_hlt1_refit_kernels_##target,
 static const slc_hlt1_refit_kernels *const refits[SLC_SIMD_TARGETS] = {SIMD_FOR_EACH(REFIT)};
 
+static void take_halves(const slc_hlt1_forward_in *in, slc_hlt1_forward_half halves[2])
+{
+    for (uint32_t half = 0; half < 2; half++) {
+        halves[half].most_hits = 0;
+        for (uint32_t k = 0; k < SLC_SCIFI_LAYERS; k++) {
+            const uint32_t zone = 2 * k + half, n = in->begin[zone + 1] - in->begin[zone];
+            halves[half].x[k] = in->zones->x + in->zones->row[zone];
+            halves[half].n[k] = n;
+            halves[half].most_hits = n > halves[half].most_hits ? n : halves[half].most_hits;
+        }
+    }
+}
+
 void slc_hlt1_forward_search_all(slc_simd_target target, const slc_hlt1_forward_in *in,
                                  const slc_hlt1_forward_start *starts, size_t n, slc_hlt1_forward_work *work,
                                  slc_hlt1_forward_track *found)
 {
     assert(target >= SLC_SIMD_C && target < SLC_SIMD_TARGETS && forwards[target] != NULL);
+    take_halves(in, work->halves);
     for (size_t i = 0; i < n; i++) {
         found[i].n = 0;
-        if (forwards[target]->seek(in, &starts[i], work)) {
-            follows[target]->best(in, &starts[i], work, &found[i]);
+        found[i].quality = in->max_quality;
+    }
+    for (size_t first = 0; first < n;) {
+        const size_t some = expects[target]->prepare(in, &starts[first], n - first, work);
+        for (uint32_t set = 0; set < 2; set++) {
+            if (set == 0 || !in->free) {
+                forwards[target]->seek(in, &starts[first], some, work, set, in->free ? 2 : set + 1,
+                                       &found[first]);
+            }
+            follows[target]->best(in, work, set, &found[first]);
         }
+        first += some;
     }
 }
 
@@ -85,9 +111,9 @@ static void make_params(forward_scratch *s)
                        dxdy[4] = {0, 0.087489f, -0.087489f, 0};
     s->params.magnet_z_mm[0] = 5212;
     s->params.sagitta[0] = s->params.sagitta[1] = 1;
-    s->params.kick[0][0][0] = s->params.kick[1][0][0] = s->params.kick[2][0][0] = 1300;
     s->params.cubic[0] = 2.7e-4f;
     s->tables = (slc_hlt1_forward_tables){.params = &s->params, .polarity = -1};
+    s->tables.kick[0][0] = s->tables.kick[0][1] = s->tables.kick[0][2] = 1300;
     for (size_t k = 0; k < SLC_SCIFI_LAYERS; k++) {
         s->tables.zone_z[k] = s->params.zone_z_mm[k] = z[k];
         s->tables.dxdy[k] = dxdy[k % 4];
@@ -105,12 +131,7 @@ static void make_start(forward_scratch *s, size_t t, uint64_t *random)
                                    .tx = tx,
                                    .q_over_p = measured,
                                    .magnet_x = mz * tx,
-                                   .tolerance = slc_hlt1_forward_tolerance(q),
-                                   .bend = q > 0 ? 1.0f : -1.0f,
                                    .x = mz * tx};
-    for (size_t k = 0; k < SLC_SCIFI_STATIONS; k++) {
-        to->slope[k] = tx + 1300 * measured;
-    }
     for (size_t zone = 0; zone < SLC_SCIFI_ZONES; zone++) {
         const size_t k = zone / 2;
         const float y = ty * s->params.zone_z_mm[k] / (1 - ty * SLC_SCIFI_DZDY);
@@ -142,9 +163,10 @@ static void forward_prepare(void *memory, uint64_t seed)
                                   .zones = &s->zones,
                                   .begin = s->begin,
                                   .max_hits = 40,
-                                  .max_triplets = 16,
+                                  .max_triplets = 8,
                                   .min_hits = 9,
-                                  .max_quality = 0.35f};
+                                  .max_quality = 0.35f,
+                                  .enough = 0.08f};
     s->zones.x = s->places;
     slc_hlt1_forward_zones_fill(s->x, s->begin, &s->zones);
 }

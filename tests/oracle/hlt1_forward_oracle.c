@@ -72,7 +72,7 @@ static void open_zone(search *s, int k, float at_magnet, float slope)
     const uint32_t number = 2 * (uint32_t)k + (upper ? 1 : 0);
     const float zone_z = params_of(s)->zone_z_mm[k];
     l->tilt = tilt[k % 4];
-    l->y = (s->y + s->ty * (zone_z - s->z)) / (1.0f - s->ty * dzdy);
+    l->y = (s->y + s->ty * (zone_z - s->z)) * (1.0f / (1.0f - s->ty * dzdy));
     l->z = zone_z + l->y * dzdy;
     l->d = l->z - z_curve;
     l->line_x = s->x + s->tx * (l->z - s->z);
@@ -205,7 +205,7 @@ static int closest(const float *x, int n, float at)
 
 static float tolerance(float q_over_p)
 {
-    return 8.0f + 32.0f * (fabsf(q_over_p) < 5e-4f ? fabsf(q_over_p) / 5e-4f : 1.0f);
+    return 8.0f + 32.0f * (fabsf(q_over_p) < 5e-4f ? fabsf(q_over_p) * (1.0f / 5e-4f) : 1.0f);
 }
 
 static float shift(const search *s, float slope)
@@ -222,13 +222,14 @@ static bool is_taken(const search *s, const zone *l, int i)
 static bool is_pair(const search *s, const zone *first, const zone *last, int i, int k)
 {
     const float lever = s->magnet_z - first->z;
-    const float slope = (last->x[k] - first->x[i]) / (last->z - first->z);
+    const float slope = (last->x[k] - first->x[i]) * (1.0f / (last->z - first->z));
     const float off = first->x[i] + slope * lever - s->magnet_x - shift(s, slope);
     float limit = tolerance(s->q_over_p);
     if (s->free) { /* by the momentum that the first hit and the middle of the magnet have */
-        float straight = (s->magnet_x - first->x[i]) / lever;
-        straight = (s->magnet_x + shift(s, straight) - first->x[i]) / lever;
-        limit = tolerance((straight - s->slope) / s->kick);
+        const float per = 1.0f / lever;
+        float straight = (s->magnet_x - first->x[i]) * per;
+        straight = (s->magnet_x + shift(s, straight) - first->x[i]) * per;
+        limit = tolerance((straight - s->slope) * (1.0f / s->kick));
     }
     const bool soft = !s->free && fabsf(s->q_over_p) > 1.0f / 5000.0f;
     return fabsf(off) < limit && !(soft && (slope - s->slope) * s->sign < 0);
@@ -289,42 +290,35 @@ static int closest_in(const search *s, const zone *l, float x)
     return i == NO_HIT ? NO_HIT : row[i];
 }
 
-/* All of them, best first. */
-static size_t find_triplets(search *s, three **list)
+/* All of a set of x layers, best first. */
+static size_t find_triplets(search *s, int set, three **list)
 {
     size_t n = 0, room = 0;
-    if (s->free) {
-        find_agreeing(s);
-    }
-    for (int set = 0; set < 2; set++) {
-        const zone *first = &s->zones[x_layers[set][0]], *middle = &s->zones[x_layers[set][1]],
-                   *last = &s->zones[x_layers[set][2]];
-        const bool filled = first->begin < first->end && middle->begin < middle->end &&
-                            last->begin < last->end;
-        for (int i = first->begin; filled && i < first->end; i++) {
-            for (int k = last->begin; k < last->end; k++) {
-                if (s->free && (s->out[first->first_row + i] != 0 || s->out[last->first_row + k] != 0)) {
-                    continue;
-                }
-                if (!is_pair(s, first, last, i, k)) {
-                    continue;
-                }
-                const float slope = (last->x[k] - first->x[i]) / (last->z - first->z);
-                const float x = middle->z * slope +
-                                (first->x[i] - slope * first->z) * params_of(s)->sagitta[set];
-                const int m = closest_in(s, middle, x);
-                const float d = m == NO_HIT ? INFINITY : middle->x[m] - x;
-                if (d * d >= 8.0f) {
-                    continue;
-                }
-                if (n == room) {
-                    room = 2 * room + 64;
-                    *list = realloc(*list, room * sizeof **list);
-                    assert(*list != NULL);
-                }
-                (*list)[n] = (three){d * d, set, {i, m, k}, n};
-                n++;
+    const zone *first = &s->zones[x_layers[set][0]], *middle = &s->zones[x_layers[set][1]],
+               *last = &s->zones[x_layers[set][2]];
+    const bool filled = first->begin < first->end && middle->begin < middle->end && last->begin < last->end;
+    for (int i = first->begin; filled && i < first->end; i++) {
+        for (int k = last->begin; k < last->end; k++) {
+            if (s->free && (s->out[first->first_row + i] != 0 || s->out[last->first_row + k] != 0)) {
+                continue;
             }
+            if (!is_pair(s, first, last, i, k)) {
+                continue;
+            }
+            const float slope = (last->x[k] - first->x[i]) * (1.0f / (last->z - first->z));
+            const float x = middle->z * slope + (first->x[i] - slope * first->z) * params_of(s)->sagitta[set];
+            const int m = closest_in(s, middle, x);
+            const float d = m == NO_HIT ? INFINITY : middle->x[m] - x;
+            if (d * d >= 8.0f) {
+                continue;
+            }
+            if (n == room) {
+                room = 2 * room + 64;
+                *list = realloc(*list, room * sizeof **list);
+                assert(*list != NULL);
+            }
+            (*list)[n] = (three){d * d, set, {i, m, k}, n};
+            n++;
         }
     }
     if (n > 0) {
@@ -392,7 +386,7 @@ static void take(const zone *l, int k, float x, float limit, curve *t, float *su
     if (i != NO_HIT && (l->x[i] - x) * (l->x[i] - x) < limit) {
         t->hit[k] = i;
         t->n++;
-        *sum += (l->x[i] - x) * (l->x[i] - x) / limit;
+        *sum += (l->x[i] - x) * (l->x[i] - x) * (1.0f / limit);
     }
 }
 
@@ -404,7 +398,7 @@ static float fit_y(const search *s, curve *t)
         const zone *l = &s->zones[stereo[i]];
         if (t->hit[stereo[i]] != NO_HIT) {
             const float d = 1e-3f * l->d;
-            y[i] = (x_at(t, l->d) - l->x[t->hit[stereo[i]]]) / l->tilt;
+            y[i] = (x_at(t, l->d) - l->x[t->hit[stereo[i]]]) * (1.0f / l->tilt);
             s0 += 1;
             s1 += d;
             s2 += d * d;
@@ -412,9 +406,9 @@ static float fit_y(const search *s, curve *t)
             r1 += y[i] * d;
         }
     }
-    const float determinant = s0 * s2 - s1 * s1;
-    t->y0 = (s2 * r0 - s1 * r1) / determinant;
-    t->ty = 1e-3f * (s0 * r1 - s1 * r0) / determinant;
+    const float per = 1.0f / (s0 * s2 - s1 * s1);
+    t->y0 = (s2 * r0 - s1 * r1) * per;
+    t->ty = 1e-3f * (s0 * r1 - s1 * r0) * per;
     for (int i = 0; i < 6; i++) {
         if (t->hit[stereo[i]] != NO_HIT) {
             const float d = y[i] - (t->y0 + t->ty * s->zones[stereo[i]].d);
@@ -453,7 +447,7 @@ static bool follow(const search *s, const three *from, int min_hits, curve *t)
         }
     }
     const float y2 = fit_y(s, t);
-    t->quality = factor[t->n] * (sum / (float)(t->n - 3) + y2 / 800.0f);
+    t->quality = factor[t->n] * (sum / (float)(t->n - 3) + y2 * (1.0f / 800.0f));
     return t->n >= 11 || fabsf(t->ty - s->ty) < 0.02f;
 }
 
@@ -491,20 +485,27 @@ static void fit_all(const search *s, curve *t)
     }
 }
 
+/* Through the first set of x layers, then through the other one, unless what is found is good enough. */
 static bool find(search *s, int min_hits, float max_quality, curve *best)
 {
-    three *list = NULL;
     bool found = false;
-    const size_t n = find_triplets(s, &list);
-    correct_y(s);
-    for (size_t i = 0; i < n; i++) {
-        curve t;
-        if (follow(s, &list[i], min_hits, &t) && t.quality < (found ? best->quality : max_quality)) {
-            *best = t;
-            found = true;
-        }
+    if (s->free) {
+        find_agreeing(s);
     }
-    free(list);
+    correct_y(s);
+    for (int set = 0; set < 2; set++) {
+        three *list = NULL;
+        const bool enough = found && !s->free && best->quality <= s->config->forward.enough_quality;
+        const size_t n = enough ? 0 : find_triplets(s, set, &list);
+        for (size_t i = 0; i < n; i++) {
+            curve t;
+            if (follow(s, &list[i], min_hits, &t) && t.quality < (found ? best->quality : max_quality)) {
+                *best = t;
+                found = true;
+            }
+        }
+        free(list);
+    }
     if (found) {
         fit_all(s, best);
     }
