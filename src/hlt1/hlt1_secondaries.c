@@ -65,6 +65,16 @@ void slc_hlt1_secondaries_config_default(slc_hlt1_secondaries_config *config)
                                             .dimuon_max_doca_mm = 1};
 }
 
+/* Neighbours in order: the smaller one first. */
+static void sort_neighbours(float values[20])
+{
+    for (size_t k = 0; k < 20; k += 2) {
+        const float low = fminf(values[k], values[k + 1]), high = fmaxf(values[k], values[k + 1]);
+        values[k] = low;
+        values[k + 1] = high;
+    }
+}
+
 float slc_hlt1_network_value(const slc_hlt1_network *network, const float input[4])
 {
     float first[20], second[20];
@@ -74,22 +84,23 @@ float slc_hlt1_network_value(const slc_hlt1_network *network, const float input[
             first[i] += network->weight_0[i][k] * input[k];
         }
     }
-    for (size_t i = 0; i < 20; i++) { /* neighbours sorted: the smaller one first */
+    sort_neighbours(first);
+    for (size_t i = 0; i < 20; i++) {
         second[i] = network->bias_1[i];
         for (size_t k = 0; k < 20; k += 2) {
-            const float low = fminf(first[k], first[k + 1]), high = fmaxf(first[k], first[k + 1]);
-            second[i] += network->weight_1[i][k] * low + network->weight_1[i][k + 1] * high;
+            second[i] += network->weight_1[i][k] * first[k] + network->weight_1[i][k + 1] * first[k + 1];
         }
     }
+    sort_neighbours(second);
     float sum = network->bias_2 + network->slope * (input[0] + input[1] + input[3]);
     for (size_t k = 0; k < 20; k += 2) {
-        sum += network->weight_2[k] * fminf(second[k], second[k + 1]) +
-               network->weight_2[k + 1] * fmaxf(second[k], second[k + 1]);
+        sum += network->weight_2[k] * second[k] + network->weight_2[k + 1] * second[k + 1];
     }
     return 1 / (1 + expf(-sum));
 }
 
 enum { DISPLACED = 1, DIMUON = 2, V0 = 4 }; /* why a pair is kept */
+enum { NOTED = 512 };                       /* tracks of an event, of which it is noted what they can be */
 
 /* ---- which pairs --------------------------------------------------------------------------------- */
 
@@ -356,12 +367,16 @@ bool slc_hlt1_secondaries_run(const slc_hlt1_secondaries_config *config, const s
     const size_t first = f->head.event_offset[found->event],
                  n = f->head.event_offset[found->event + 1] - first;
     const size_t of = particles->head.event_offset[found->event], begin = secondaries->head.size;
+    uint8_t parts[NOTED];
     bool more = false;
+    for (size_t t = 0; t < n && t < NOTED; t++) {
+        parts[t] = part_of(config, particles, of + t);
+    }
     for (size_t a = 0; a < n && !more; a++) {
-        const uint8_t part = part_of(config, particles, of + a);
+        const uint8_t part = a < NOTED ? parts[a] : part_of(config, particles, of + a);
         for (size_t b = a + 1; b < n && part != 0 && !more; b++) {
             /* As good as any pair can be, for most are no candidates whatever their distance is. */
-            if ((part & part_of(config, particles, of + b)) == 0 ||
+            if ((part & (b < NOTED ? parts[b] : part_of(config, particles, of + b))) == 0 ||
                 kind_of(config, particles, of + a, of + b, 0) == 0) {
                 continue;
             }
