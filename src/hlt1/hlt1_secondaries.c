@@ -5,6 +5,7 @@
 #include "base/columns.h"
 
 #include <math.h>
+#include <string.h>
 
 #define C(m, unit) SOA_COLUMN(slc_hlt1_secondaries, m, unit)
 static const slc_column columns[] = {
@@ -65,44 +66,93 @@ void slc_hlt1_secondaries_config_default(slc_hlt1_secondaries_config *config)
                                             .dimuon_max_doca_mm = 1};
 }
 
+/* ---- the network -------------------------------------------------------------------------------- */
+
+enum { NODES = 20, ABREAST = 8 /* pairs, side by side in vectors of the compiler's */ };
+
 /* Neighbours in order: the smaller one first. */
-static void sort_neighbours(float values[20])
+static void sort_neighbours(float values[NODES][ABREAST])
 {
-    for (size_t k = 0; k < 20; k += 2) {
-        const float low = fminf(values[k], values[k + 1]), high = fmaxf(values[k], values[k + 1]);
-        values[k] = low;
-        values[k + 1] = high;
+    for (size_t k = 0; k < NODES; k += 2) {
+        for (size_t j = 0; j < ABREAST; j++) {
+            const float a = values[k][j], b = values[k + 1][j];
+            values[k][j] = a < b ? a : b;
+            values[k + 1][j] = a < b ? b : a;
+        }
+    }
+}
+
+/* What comes out before it is made a number between 0 and 1. */
+static void sum_up(const slc_hlt1_network *network, float input[4][ABREAST], float sum[ABREAST])
+{
+    float first[NODES][ABREAST], second[NODES][ABREAST];
+    for (size_t i = 0; i < NODES; i++) {
+        for (size_t j = 0; j < ABREAST; j++) {
+            first[i][j] = network->bias_0[i];
+            for (size_t k = 0; k < 4; k++) {
+                first[i][j] += network->weight_0[i][k] * input[k][j];
+            }
+        }
+    }
+    sort_neighbours(first);
+    for (size_t i = 0; i < NODES; i++) {
+        float of[ABREAST];
+        for (size_t j = 0; j < ABREAST; j++) {
+            of[j] = network->bias_1[i];
+        }
+        for (size_t k = 0; k < NODES; k += 2) {
+            const float *weight = &network->weight_1[i][k];
+            for (size_t j = 0; j < ABREAST; j++) {
+                of[j] += weight[0] * first[k][j] + weight[1] * first[k + 1][j];
+            }
+        }
+        memcpy(second[i], of, sizeof of);
+    }
+    sort_neighbours(second);
+    for (size_t j = 0; j < ABREAST; j++) {
+        sum[j] = network->bias_2 + network->slope * (input[0][j] + input[1][j] + input[3][j]);
+        for (size_t k = 0; k < NODES; k += 2) {
+            sum[j] += network->weight_2[k] * second[k][j] + network->weight_2[k + 1] * second[k + 1][j];
+        }
     }
 }
 
 float slc_hlt1_network_value(const slc_hlt1_network *network, const float input[4])
 {
-    float first[20], second[20];
-    for (size_t i = 0; i < 20; i++) {
-        first[i] = network->bias_0[i];
-        for (size_t k = 0; k < 4; k++) {
-            first[i] += network->weight_0[i][k] * input[k];
-        }
+    float inputs[4][ABREAST] = {{0}}, sum[ABREAST];
+    for (size_t k = 0; k < 4; k++) {
+        inputs[k][0] = input[k];
     }
-    sort_neighbours(first);
-    for (size_t i = 0; i < 20; i++) {
-        second[i] = network->bias_1[i];
-        for (size_t k = 0; k < 20; k += 2) {
-            second[i] += network->weight_1[i][k] * first[k] + network->weight_1[i][k + 1] * first[k + 1];
-        }
-    }
-    sort_neighbours(second);
-    float sum = network->bias_2 + network->slope * (input[0] + input[1] + input[3]);
-    for (size_t k = 0; k < 20; k += 2) {
-        sum += network->weight_2[k] * second[k] + network->weight_2[k + 1] * second[k + 1];
-    }
-    return 1 / (1 + expf(-sum));
+    sum_up(network, inputs, sum);
+    return 1 / (1 + expf(-sum[0]));
 }
+
+/* Of pairs from row `begin` on. */
+static void put_networks(const slc_hlt1_network *network, size_t begin, slc_hlt1_secondaries *to)
+{
+    for (size_t row = begin; row < to->head.size; row += ABREAST) {
+        const size_t n = to->head.size - row < ABREAST ? to->head.size - row : ABREAST;
+        float input[4][ABREAST] = {{0}}, sum[ABREAST] = {0};
+        for (size_t j = 0; j < n; j++) {
+            input[0][j] = logf(to->flight_chi2[row + j]);
+            input[1][j] = 1e-3f * to->sum_pt_mev[row + j];
+            input[2][j] = fmaxf(to->chi2[row + j], 1e-10f);
+            input[3][j] = logf(to->min_ip_chi2[row + j]);
+        }
+        if (network != NULL) {
+            sum_up(network, input, sum);
+        }
+        for (size_t j = 0; j < n; j++) {
+            const bool known = network != NULL && isfinite(input[0][j] + input[3][j]);
+            to->network[row + j] = known ? 1 / (1 + expf(-sum[j])) : NAN;
+        }
+    }
+}
+
+/* ---- which pairs --------------------------------------------------------------------------------- */
 
 enum { DISPLACED = 1, DIMUON = 2, V0 = 4 }; /* why a pair is kept */
 enum { NOTED = 512 };                       /* tracks of an event, of which it is noted what they can be */
-
-/* ---- which pairs --------------------------------------------------------------------------------- */
 
 static bool is_displaced(const slc_hlt1_secondaries_config *c, const slc_hlt1_particles *p, size_t a,
                          size_t b)
@@ -313,9 +363,8 @@ static void momentum_of(const slc_hlt1_fitted *f, size_t t, double p[3])
 }
 
 /* Adds the pair of the event's tracks a and b if their point can be found. */
-static void add(const slc_hlt1_network *network, const slc_hlt1_found *found,
-                const slc_hlt1_particles *particles, const size_t local[2], uint8_t kind, double doca,
-                double z, slc_hlt1_secondaries *to)
+static void add(const slc_hlt1_found *found, const slc_hlt1_particles *particles, const size_t local[2],
+                uint8_t kind, double doca, double z, slc_hlt1_secondaries *to)
 {
     const slc_hlt1_fitted *f = found->fitted;
     const size_t first = f->head.event_offset[found->event], of = particles->head.event_offset[found->event];
@@ -351,11 +400,6 @@ static void add(const slc_hlt1_network *network, const slc_hlt1_found *found,
     if (k < end) {
         put_flight(found, k, point, covariance, sum, (double)to->mass_mev[row], to, row);
     }
-    const float input[4] = {logf(to->flight_chi2[row]), 1e-3f * to->sum_pt_mev[row],
-                            fmaxf(to->chi2[row], 1e-10f), logf(to->min_ip_chi2[row])};
-    to->network[row] = network != NULL && isfinite(input[0] + input[3])
-                           ? slc_hlt1_network_value(network, input)
-                           : NAN;
     to->head.size++;
 }
 
@@ -385,10 +429,11 @@ bool slc_hlt1_secondaries_run(const slc_hlt1_secondaries_config *config, const s
             const uint8_t kind = kind_of(config, particles, of + a, of + b, doca);
             more = kind != 0 && secondaries->head.size - begin == SLC_HLT1_MAX_SECONDARIES;
             if (kind != 0 && !more) {
-                add(network, found, particles, (const size_t[2]){a, b}, kind, doca, z, secondaries);
+                add(found, particles, (const size_t[2]){a, b}, kind, doca, z, secondaries);
             }
         }
     }
+    put_networks(network, begin, secondaries);
     slc_columns_end_event(secondaries);
     return more;
 }
