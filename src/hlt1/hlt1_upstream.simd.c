@@ -7,7 +7,7 @@
  * A track has a hit or two in its window of a layer, and as many pairs: by itself it would fill no vector. So
  * lanes are tracks where windows are placed, hits of one window where these are looked at (they lie side by
  * side), pairs of any tracks from there on, and at last the best candidates of any tracks. Where a window
- * begins stands in a table by x in steps of 2 mm; what that takes in too much, the exact window leaves out.
+ * begins stands in a table by x in steps of 4 mm; what that takes in too much, the exact window leaves out.
  *
  * Every number is made by the same operations in the same order as the oracle in tests/oracle/ does for one
  * track after the other: the same bits.
@@ -22,7 +22,7 @@ typedef slc_hlt1_upstream_work upstream_work;
 static const float window_deflection = 4.0212e-5f; /* 1/(mm · MeV) */
 static const float y_tolerance_mm = 0.5f, y_tolerance_slope = 0.08f;
 static const float plane_reach_mm = 10.0f; /* of the staggered staves of a layer, in z */
-static const float bucket_begin_mm = -1024.0f, buckets_per_mm = 0.5f;
+static const float bucket_begin_mm = -1024.0f, buckets_per_mm = 0.25f;
 static const float kick_z_mm = 1780.0f, kick_sigma_per_mm = 1e-4f, slope_sigma = 1e-4f;
 static const float max_kick_chi2 = 1280.0f;
 
@@ -210,8 +210,8 @@ static inline u32v nearest(const upstream_work *w, uint32_t layer, u32v line, f3
     return best;
 }
 
-/* Takes a layer's hits, rows of the pool, of a vector of candidates. */
-static inline mask32 take(const slc_hlt1_event *event, upstream_work *w, size_t k, u32v hit)
+/* Takes a layer's hits, rows of the pool, of a vector of candidates; returns their rows in the event. */
+static inline u32v take(const slc_hlt1_event *event, upstream_work *w, size_t k, u32v hit)
 {
     const mask32 has = u32v_ne(hit, u32v_set(SLC_HLT1_NONE));
     const u32v at = u32v_select(has, hit, u32v_set(0));
@@ -220,7 +220,7 @@ static inline mask32 take(const slc_hlt1_event *event, upstream_work *w, size_t 
     f32v_store(w->r[k], f32v_select(has, f32v_gather(w->near_r, at), f(0)));
     f32v_store(w->dz[k], f32v_select(has, f32v_gather(w->near_dz, at), f(0)));
     f32v_store(w->weight[k], f32v_select(has, f32v_gather(event->ut_weight, row), f(0)));
-    return has;
+    return u32v_select(has, row, u32v_set(SLC_HLT1_NONE));
 }
 
 /* The straight lines by the hits and the VELO's at the middle of the field; chi2, which also counts how much
@@ -251,19 +251,21 @@ static inline f32v fit_kick(const upstream_work *w, f32v z, i32v n, f32v *slope)
     return DIV(chi2, f32v_from_i32(i32v_sub(n, i32v_set(1))));
 }
 
-/* Those of a vector of candidates that are better than what their lines have: the first of equals stays. */
+/* Those of a vector of candidates that are better than what their lines have: the first of equals stays.
+ * Others are written down where nobody looks, as nothing foresees which they are. */
 static void keep_better(upstream_work *w, size_t pair, uint64_t lanes)
 {
     for (uint64_t left = lanes; left != 0; left &= left - 1) {
         const size_t i = (size_t)__builtin_ctzll(left), t = w->pair_line[pair + i];
         const uint32_t n = w->n_hits[i], best = w->best_n[t];
-        if (n > best || (n == best && w->chi2[i] < w->best_chi2[t])) {
-            w->best_n[t] = n;
-            w->best_b[t] = w->b[i];
-            w->best_chi2[t] = w->chi2[i];
-            for (size_t k = 0; k < LAYERS; k++) {
-                w->best_hit[k][t] = w->hit[k][i];
-            }
+        const unsigned better = (unsigned)(n > best) |
+                                ((unsigned)(n == best) & (unsigned)(w->chi2[i] < w->best_chi2[t]));
+        const size_t to = better != 0 ? t : (size_t)SLC_HLT1_UPSTREAM_ROWS - 1;
+        w->best_n[to] = n;
+        w->best_b[to] = w->b[i];
+        w->best_chi2[to] = w->chi2[i];
+        for (size_t k = 0; k < LAYERS; k++) {
+            w->best_hit[k][to] = w->hit[k][i];
         }
     }
 }
@@ -284,7 +286,8 @@ static void judge_pairs(const slc_hlt1_upstream_config *config, const slc_hlt1_e
         some = mask32_andnot(some, f32v_gt(f32v_abs(b), f(config->max_slope_difference)));
         const u32v h2 = nearest(w, order[2], line, a, b, some, config->max_distance_mm);
         const u32v h3 = nearest(w, order[3], line, a, b, some, config->max_distance_mm);
-        const mask32 has2 = take(event, w, order[2], h2), has3 = take(event, w, order[3], h3);
+        const mask32 has2 = u32v_ne(take(event, w, order[2], h2), none);
+        const mask32 has3 = u32v_ne(take(event, w, order[3], h3), none);
         some = mask32_and(some, mask32_or(has2, has3));
         if (mask32_any(some)) {
             const i32v n = i32v_select(mask32_and(has2, has3), i32v_set(4), i32v_set(3));
@@ -300,28 +303,43 @@ static void judge_pairs(const slc_hlt1_upstream_config *config, const slc_hlt1_e
     w->n_pairs = 0;
 }
 
-/* All pairs of the lines that have no candidate of four hits yet. */
+/* Those of a vector of lines, from t on, that have pairs to try, with a third hit, and no candidate of four
+ * hits yet. */
+static inline mask32 are_tried(const upstream_work *w, const uint32_t order[LAYERS], uint32_t t)
+{
+    const u32v more = u32v_add(u32v_load(w->count[order[2]] + t), u32v_load(w->count[order[3]] + t));
+    const u32v pairs = u32v_min(u32v_load(w->count[order[0]] + t), u32v_load(w->count[order[1]] + t));
+    const mask32 open = u32v_lt(u32v_load(w->best_n + t), u32v_set(LAYERS));
+    return mask32_and(mask32_and(open, mask32_first(w->lines.n - t)),
+                      u32v_gt(u32v_min(more, pairs), u32v_set(0)));
+}
+
+/* All pairs of a line. */
+static inline void try_line(const slc_hlt1_upstream_config *config, const slc_hlt1_event *event,
+                            upstream_work *w, const uint32_t order[LAYERS], uint32_t t)
+{
+    const uint32_t n0 = w->count[order[0]][t], n1 = w->count[order[1]][t], from = w->first[order[0]][t];
+    const u32v last = u32v_iota(w->first[order[1]][t]);
+    for (uint32_t i = 0; i < n0; i++) {
+        if (w->n_pairs + n1 > SLC_HLT1_UPSTREAM_PAIRS) {
+            judge_pairs(config, event, w, order);
+        }
+        for (uint32_t k = 0; k < n1; k += (uint32_t)SIMD_LANES) {
+            u32v_store(w->pair_line + w->n_pairs + k, u32v_set(t));
+            u32v_store(w->pair_hit[0] + w->n_pairs + k, u32v_set(from + i));
+            u32v_store(w->pair_hit[1] + w->n_pairs + k, u32v_add(last, u32v_set(k)));
+        }
+        w->n_pairs += n1;
+    }
+}
+
 static void try_pairs(const slc_hlt1_upstream_config *config, const slc_hlt1_event *event, upstream_work *w,
                       const uint32_t order[LAYERS])
 {
     w->n_pairs = 0;
-    for (uint32_t t = 0; t < w->lines.n; t++) {
-        const uint32_t n0 = w->count[order[0]][t], n1 = w->count[order[1]][t];
-        const uint32_t more = w->count[order[2]][t] + w->count[order[3]][t];
-        const uint32_t from = w->first[order[0]][t];
-        const u32v last = u32v_iota(w->first[order[1]][t]);
-        /* Not asked again after each judgement: all pairs of two layers are tried, wherever it falls. */
-        const bool tried = more > 0 && n1 > 0 && w->best_n[t] < LAYERS;
-        for (uint32_t i = 0; tried && i < n0; i++) {
-            if (w->n_pairs + n1 > SLC_HLT1_UPSTREAM_PAIRS) {
-                judge_pairs(config, event, w, order);
-            }
-            for (uint32_t k = 0; k < n1; k += (uint32_t)SIMD_LANES) {
-                u32v_store(w->pair_line + w->n_pairs + k, u32v_set(t));
-                u32v_store(w->pair_hit[0] + w->n_pairs + k, u32v_set(from + i));
-                u32v_store(w->pair_hit[1] + w->n_pairs + k, u32v_add(last, u32v_set(k)));
-            }
-            w->n_pairs += n1;
+    for (uint32_t t = 0; t < w->lines.n; t += (uint32_t)SIMD_LANES) {
+        for (uint64_t left = mask32_bits(are_tried(w, order, t)); left != 0; left &= left - 1) {
+            try_line(config, event, w, order, t + (uint32_t)__builtin_ctzll(left));
         }
     }
     judge_pairs(config, event, w, order);
@@ -382,7 +400,7 @@ static inline void fit_vector(const slc_hlt1_event *event, upstream_work *w, siz
     f32v m0 = wk, m1 = MUL(wk, dk), m2 = MUL(m1, dk), m3 = f(0), m4 = f(0), m5 = f(0);
     f32v r0 = f(0), r1 = f(0), r2 = f(0);
     for (size_t k = 0; k < LAYERS; k++) {
-        (void)take(event, w, k, u32v_gather(w->best_hit[k], line));
+        u32v_store(w->found.hit[k] + i, take(event, w, k, u32v_gather(w->best_hit[k], line)));
         const f32v r = f32v_load(w->r[k]), weight = f32v_load(w->weight[k]), t = f(w->dxdy[k]);
         const f32v dz = MUL(f(1e-3f), f32v_load(w->dz[k]));
         m0 = ADD(m0, weight);
@@ -412,7 +430,9 @@ static inline void fit_vector(const slc_hlt1_event *event, upstream_work *w, siz
     }
     const f32v ut_tx = ADD(tx, MUL(f(1e-3f), p1));
     const f32v velo_tx = ADD(tx, DIV(MUL(f(0.5f), off), SUB(kink, z)));
-    const i32v n = i32v_from_u32(u32v_gather(w->best_n, line));
+    const u32v n_hits = u32v_gather(w->best_n, line);
+    const i32v n = i32v_from_u32(n_hits);
+    u32v_store(w->found.n_hits + i, n_hits);
     f32v_store(w->found.x + i, ADD(ADD(x, MUL(tx, SUB(f(SLC_HLT1_UT_Z_MM), z))), p0));
     f32v_store(w->found.tx + i, ut_tx);
     f32v_store(w->found.q_over_p + i, momentum_of(bdl, ty, velo_tx, ut_tx));
@@ -422,16 +442,10 @@ static inline void fit_vector(const slc_hlt1_event *event, upstream_work *w, siz
 static void fit_found(const slc_hlt1_event *event, upstream_work *w)
 {
     w->found.n = 0;
-    for (uint32_t t = 0; t < w->lines.n; t++) {
-        if (w->best_n[t] > 0) {
-            const uint32_t i = w->found.n++;
-            w->found.line[i] = t;
-            w->found.n_hits[i] = w->best_n[t];
-            for (size_t k = 0; k < LAYERS; k++) {
-                const uint32_t hit = w->best_hit[k][t];
-                w->found.hit[k][i] = hit != SLC_HLT1_NONE ? w->near_row[hit] : SLC_HLT1_NONE;
-            }
-        }
+    for (uint32_t t = 0; t < w->lines.n; t += (uint32_t)SIMD_LANES) {
+        const mask32 has = u32v_gt(u32v_load(w->best_n + t), u32v_set(0));
+        w->found.n += (uint32_t)u32v_pack(w->found.line + w->found.n, u32v_iota(t),
+                                          mask32_and(has, mask32_first(w->lines.n - t)));
     }
     for (size_t i = 0; i < w->found.n; i += SIMD_LANES) {
         fit_vector(event, w, i);

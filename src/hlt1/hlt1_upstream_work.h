@@ -10,12 +10,12 @@
 #include "simd/simd_kernel.h"
 
 enum {
-    SLC_HLT1_UPSTREAM_SPARE = 64,     /* of the longest vectors */
-    SLC_HLT1_UPSTREAM_TRACKS = 256,   /* at a time */
-    SLC_HLT1_UPSTREAM_WINDOW = 64,    /* hits of a layer that a track takes */
-    SLC_HLT1_UPSTREAM_PAIRS = 512,    /* at a time */
-    SLC_HLT1_UPSTREAM_ASKED = 256,    /* hits near a track: from so many on nothing is ruled out */
-    SLC_HLT1_UPSTREAM_BUCKETS = 1024, /* of x in a layer */
+    SLC_HLT1_UPSTREAM_SPARE = 64,    /* of the longest vectors */
+    SLC_HLT1_UPSTREAM_TRACKS = 256,  /* at a time */
+    SLC_HLT1_UPSTREAM_WINDOW = 64,   /* hits of a layer that a track takes */
+    SLC_HLT1_UPSTREAM_PAIRS = 512,   /* at a time */
+    SLC_HLT1_UPSTREAM_ASKED = 256,   /* hits near a track: from so many on nothing is ruled out */
+    SLC_HLT1_UPSTREAM_BUCKETS = 512, /* of x in a layer */
     SLC_HLT1_UPSTREAM_ROWS = SLC_HLT1_UPSTREAM_TRACKS + SLC_HLT1_UPSTREAM_SPARE,
     SLC_HLT1_UPSTREAM_HITS = SLC_HLT1_UPSTREAM_TRACKS * SLC_UT_LAYERS * SLC_HLT1_UPSTREAM_WINDOW +
                              2 * SLC_HLT1_UPSTREAM_SPARE
