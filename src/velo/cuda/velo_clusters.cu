@@ -1,8 +1,9 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Words to hits on a GPU, a warp for each module of an event: the parts of super-pixels are nodes in shared
- * memory, linked to those before them that they touch, and the first node of a cluster is its root. What a
- * detector should not send is left to the processor: here it is only noticed. Velo_cluster.c has the rules.
+ * Words to hits on a GPU, a warp for each module of an event, which takes them out of what came: the parts of
+ * super-pixels are nodes in shared memory, linked to those before them that they touch, and the first node of
+ * a cluster is its root. What a detector should not send is left to the processor: here it is only noticed.
+ * Velo_cluster.c has the rules.
  */
 #include "cuda/cuda_device.h"
 #include "velo/cuda/velo_cuda_kernels.h"
@@ -23,9 +24,10 @@ enum {
     SENSOR_AT = 16,
     ONE_COLUMN = 1 << COLUMN_AT,
     FARTHEST = ONE_COLUMN + 1,
-    PLACE_BITS = 9,    /* of the number that a word is sorted by: sensor, address, place */
-    ROW_BITS = 20,     /* of a node's sums: pixels above those of rows */
-    SORTED_MOST = 1024 /* words of a sensor: the work grows with the square */
+    PLACE_BITS = 9,     /* of the number that a word is sorted by: sensor, address, place */
+    ROW_BITS = 20,      /* of a node's sums: pixels above those of rows */
+    SORTED_MOST = 1024, /* words of a sensor: the work grows with the square */
+    AT_ONCE = 2         /* modules that a warp takes */
 };
 constexpr uint32_t MANY = 0xffffffffU; /* hits of a module whose parts are more than FEW */
 static_assert((int)NODES <= 1 << PLACE_BITS && NODES % 4 == 0 && FEW % 4 == 0, "places in a module");
@@ -45,23 +47,10 @@ __device__ __forceinline__ uint32_t lower_part(uint32_t pattern)
     return pattern & (rows | rows << 4);
 }
 
-/* The place of a word among those of its sensor, which come in any order: of equal ones the first is first.
- */
-__device__ __forceinline__ uint32_t rank_of(const uint32_t *words, uint32_t begin, uint32_t end, uint32_t i,
-                                            uint32_t used)
-{
-    const uint32_t word = words[i] & used;
-    uint32_t rank = begin;
-    for (uint32_t k = begin; k < end; k++) {
-        const uint32_t other = words[k] & used;
-        rank += other < word || (other == word && k < i);
-    }
-    return rank;
-}
-
-/* Where the words of four sensors begin, and end. */
+/* Where the words of a module's four sensors begin, and end, from 0 on; and how much farther on they are in
+ * what came. */
 struct spans {
-    uint32_t at[5];
+    uint32_t at[5], from[4];
 };
 
 /* The sensor of word i. */
@@ -70,10 +59,39 @@ __device__ __forceinline__ uint32_t sensor_of(const spans &s, uint32_t i)
     return (uint32_t)(i >= s.at[1]) + (uint32_t)(i >= s.at[2]) + (uint32_t)(i >= s.at[3]);
 }
 
-/* Without an index that is not known when compiling: variables stay in registers. */
-__device__ __forceinline__ uint32_t begin_of(const spans &s, uint32_t k)
+/* Of the sensor of word i, without an index that is not known when compiling, nor branches. */
+__device__ __forceinline__ uint32_t begin_of(const spans &s, uint32_t i)
 {
-    return k < 2 ? (k == 0 ? s.at[0] : s.at[1]) : (k == 2 ? s.at[2] : k == 3 ? s.at[3] : s.at[4]);
+    const uint32_t low = i >= s.at[1] ? s.at[1] : s.at[0], high = i >= s.at[3] ? s.at[3] : s.at[2];
+    return i >= s.at[2] ? high : low;
+}
+
+__device__ __forceinline__ uint32_t end_of(const spans &s, uint32_t i)
+{
+    const uint32_t low = i >= s.at[1] ? s.at[2] : s.at[1], high = i >= s.at[3] ? s.at[4] : s.at[3];
+    return i >= s.at[2] ? high : low;
+}
+
+/* Words of the sensor of word i: word k of the module is number k. */
+__device__ __forceinline__ uint32_t word_at(const slc_velo_cuda_job &job, const spans &s, uint32_t i,
+                                            uint32_t k)
+{
+    const uint32_t low = i >= s.at[1] ? s.from[1] : s.from[0], high = i >= s.at[3] ? s.from[3] : s.from[2];
+    return job.source[(i >= s.at[2] ? high : low) + k];
+}
+
+/* The place of word i among those of its sensor, which come in any order: of equal ones the first is first.
+ */
+__device__ __forceinline__ uint32_t rank_of(const slc_velo_cuda_job &job, const spans &of, uint32_t i,
+                                            uint32_t used)
+{
+    const uint32_t word = word_at(job, of, i, i) & used, end = end_of(of, i);
+    uint32_t rank = begin_of(of, i);
+    for (uint32_t k = rank; k < end; k++) {
+        const uint32_t other = word_at(job, of, i, k) & used;
+        rank += other < word || (other == word && k < i);
+    }
+    return rank;
 }
 
 /* Has no sensor more words than are sorted here? */
@@ -91,8 +109,9 @@ struct __attribute__((aligned(16))) four {
     uint32_t at[4];
 };
 
-/* The place of number i among those in shared memory from `begin` to `end` - 1, padded to fours. What lies
- * before `begin` is smaller, what lies behind is larger. TIES: of equal ones the first is first. */
+/* The place of number i, all below 2^31, among those in shared memory from `begin` to `end` - 1, padded to
+ * fours. What lies before `begin` is smaller, what lies behind is larger. TIES: of equal ones the first is
+ * first. */
 template <bool TIES>
 __device__ __forceinline__ uint32_t rank_in(const uint32_t *numbers, uint32_t begin, uint32_t end, uint32_t i)
 {
@@ -103,7 +122,7 @@ __device__ __forceinline__ uint32_t rank_in(const uint32_t *numbers, uint32_t be
         const four f = *(const four *)(numbers + k);
 #pragma unroll
         for (uint32_t j = 0; j < 4; j++) {
-            rank += f.at[j] < mine + (TIES && k + j < i ? 1 : 0) ? 1 : 0;
+            rank += (f.at[j] - mine - (TIES && k + j < i ? 1U : 0U)) >> 31;
         }
     }
     return rank;
@@ -112,14 +131,14 @@ __device__ __forceinline__ uint32_t rank_in(const uint32_t *numbers, uint32_t be
 __device__ __forceinline__ void pad_numbers(uint32_t *numbers, uint32_t n)
 {
     if (velo_lane() < (0U - n) % 4) {
-        numbers[n + velo_lane()] = 0xffffffffU;
+        numbers[n + velo_lane()] = 0x7fffffffU;
     }
     __syncwarp();
 }
 
 /* A module's n words in shared memory, sorted by sensor and address, of equal ones as they come. */
 template <uint32_t MOST>
-__device__ __forceinline__ const uint32_t *take_words(nodes_of_module<MOST> &s, const uint32_t *words,
+__device__ __forceinline__ const uint32_t *take_words(const slc_velo_cuda_job &job, nodes_of_module<MOST> &s,
                                                       const spans &of, uint32_t n)
 {
     bool sorted = true;
@@ -130,12 +149,12 @@ __device__ __forceinline__ const uint32_t *take_words(nodes_of_module<MOST> &s, 
 #pragma unroll
         for (uint32_t j = 0; j < 2; j++) {
             const uint32_t i = pair + 32 * j + velo_lane();
-            word[j] = i < n ? words[of.at[0] + i] : 0;
+            word[j] = i < n ? word_at(job, of, i, i) : 0;
         }
 #pragma unroll
         for (uint32_t j = 0; j < 2; j++) {
             const uint32_t i = pair + 32 * j + velo_lane();
-            const uint32_t number = sensor_of(of, of.at[0] + i) << 24 | (word[j] & ADDRESS) << 1 | i;
+            const uint32_t number = sensor_of(of, i) << 24 | (word[j] & ADDRESS) << 1 | i;
             const uint32_t before = __shfl_up_sync(velo_all_lanes, number, 1);
             sorted = sorted && (i >= n || (velo_lane() > 0 ? before : last) <= number);
             last = __shfl_sync(velo_all_lanes, number, 31);
@@ -152,9 +171,7 @@ __device__ __forceinline__ const uint32_t *take_words(nodes_of_module<MOST> &s, 
     pad_numbers(s.node, n);
 #pragma unroll 1
     for (uint32_t i = velo_lane(); i < n; i += 32) {
-        const uint32_t k = sensor_of(of, of.at[0] + i);
-        const uint32_t begin = begin_of(of, k) - of.at[0], end = begin_of(of, k + 1) - of.at[0];
-        s.columns[rank_in<false>(s.node, begin, end, i)] = s.pixels_rows[i];
+        s.columns[rank_in<false>(s.node, begin_of(of, i), end_of(of, i), i)] = s.pixels_rows[i];
     }
     __syncwarp();
     return s.columns;
@@ -174,7 +191,7 @@ __device__ __forceinline__ uint32_t place_nodes(nodes_of_module<MOST> &s, const 
         const bool valid = i < n_words;
         const uint32_t word = valid ? words[i] : 0;
         const uint32_t column = word >> 14 & 0x1ffU, row = word >> 8 & 0x3fU;
-        const uint32_t key = sensor_of(of, of.at[0] + i) << SENSOR_AT | column << COLUMN_AT | row;
+        const uint32_t key = sensor_of(of, i) << SENSOR_AT | column << COLUMN_AT | row;
         const uint32_t pattern = word & PATTERN, lower = lower_part(pattern), upper = pattern & ~lower;
         const uint32_t before = __shfl_up_sync(velo_all_lanes, key, 1);
         const bool bad = valid && (pattern == 0 || column >= SLC_VELO_SUPERPIXEL_COLUMNS ||
@@ -359,18 +376,19 @@ __device__ __forceinline__ bool take_centroids(const slc_velo_cuda_job &job, nod
 {
     const uint32_t column_at = 2 * bits + 8, used = (1U << (column_at + 10)) - 1;
     const float part = 1.0F / (float)(1U << bits);
-    const uint32_t n = of.at[4] - of.at[0];
+    const uint32_t n = of.at[4];
     bool sound = are_few(of);
     if (n <= MOST) {
 #pragma unroll 1
         for (uint32_t i = velo_lane(); i < n; i += 32) {
-            s.node[i] = sensor_of(of, of.at[0] + i) << (column_at + 10) | (job.words[of.at[0] + i] & used);
+            s.node[i] = sensor_of(of, i) << (column_at + 10) | (word_at(job, of, i, i) & used);
         }
         pad_numbers(s.node, n);
     }
 #pragma unroll 1
-    for (uint32_t i = of.at[0] + velo_lane(); i < of.at[4] && sound; i += 32) {
-        const uint32_t k = sensor_of(of, i), word = job.words[i] & used, sensor = 4 * module + k;
+    for (uint32_t i = velo_lane(); i < n && sound; i += 32) {
+        const uint32_t sensor = 4 * module + sensor_of(of, i);
+        const uint32_t word = (n <= MOST ? s.node[i] : word_at(job, of, i, i)) & used;
         const uint32_t row_parts = word & ((1U << bits) - 1), row = word >> bits & 0xffU;
         const uint32_t rest = word >> (bits + 8), column_parts = rest & ((1U << bits) - 1);
         const uint32_t column = rest >> bits;
@@ -378,9 +396,8 @@ __device__ __forceinline__ bool take_centroids(const slc_velo_cuda_job &job, nod
             sound = false;
             continue;
         }
-        const uint32_t begin = begin_of(of, k), end = begin_of(of, k + 1), first = of.at[0];
-        const uint32_t at = to + (n <= MOST ? rank_in<true>(s.node, begin - first, end - first, i - first)
-                                            : rank_of(job.words, begin, end, i, used) - first);
+        const uint32_t at = to + (n <= MOST ? rank_in<true>(s.node, begin_of(of, i), end_of(of, i), i)
+                                            : rank_of(job, of, i, used));
         const uint32_t fractions = (uint32_t)(column_parts > 0) << 27 | (uint32_t)(row_parts > 0) << 26;
         slc_velo_cuda_hit hit;
         slc_velo_geometry_position(job.geometry, sensor, column, (float)column_parts * part, row,
@@ -396,32 +413,45 @@ template <uint32_t MOST>
 __device__ __forceinline__ void cluster_module(const slc_velo_cuda_job &job, nodes_of_module<MOST> &s,
                                                uint32_t event, uint32_t module)
 {
-    const uint32_t *begin = job.sensor_begin + (size_t)event * SLC_VELO_SENSORS + 4 * (size_t)module;
-    const spans of = {{begin[0], begin[1], begin[2], begin[3], begin[4]}};
-    const uint32_t kind = job.kind[event], to = 2 * of.at[0];
-    const uint32_t n_words = of.at[4] - of.at[0];
+    const size_t sensor = (size_t)event * SLC_VELO_SENSORS + 4 * (size_t)module;
+    const uint32_t lane = velo_lane(), all = velo_all_lanes;
+    const uint32_t begins = job.sensor_begin[sensor + min(lane, 4U)],
+                   where = job.where[sensor + min(lane, 3U)];
+    const uint32_t kind = job.kind[event], first = __shfl_sync(all, begins, 0), at = begins - first;
+    const uint32_t behind = where - at, to = 2 * first;
+    const spans of = {{0, __shfl_sync(all, at, 1), __shfl_sync(all, at, 2), __shfl_sync(all, at, 3),
+                       __shfl_sync(all, at, 4)},
+                      {__shfl_sync(all, behind, 0), __shfl_sync(all, behind, 1), __shfl_sync(all, behind, 2),
+                       __shfl_sync(all, behind, 3)}};
+    /* What a bank's first word says, which is how many follow, else its event is the processor's. */
+    const uint32_t follow = __shfl_down_sync(all, at, 1) - at;
+    const uint32_t told = lane < 4 && where != SLC_VELO_CUDA_NOWHERE ? job.source[where - 1] : follow;
+    const uint32_t n_words = of.at[4];
     uint32_t hits = 0, pixels = 0, isolated = 0;
-    bool sound = true;
+    bool sound = true, as_told = true;
     if (kind == SLC_VELO_CUDA_SUPERPIXELS) {
         uint32_t n = MOST + 1;
         if (n_words <= MOST) {
-            n = place_nodes(s, take_words(s, job.words, of, n_words), of, n_words, &isolated);
+            const uint32_t *words = take_words(job, s, of, n_words);
+            as_told = __all_sync(all, told == follow);
+            n = place_nodes(s, words, of, n_words, &isolated);
         }
         if (n == MOST + 1 && MOST < NODES) {
-            if (velo_lane() == 0) {
+            if (lane == 0) {
                 job.module_hits[(size_t)event * SLC_VELO_MODULES + module] = MANY;
             }
             __syncwarp();
             return;
         }
-        sound = n <= MOST && link_nodes(s, n);
+        sound = as_told && n <= MOST && link_nodes(s, n);
         hits = sound ? emit(job, s, n, module, to, &pixels) : 0;
     } else if (kind != SLC_VELO_CUDA_LEFT) {
-        sound = take_centroids(job, s, of, module, kind == SLC_VELO_CUDA_EIGHTHS ? 3 : 2, to);
+        sound = take_centroids(job, s, of, module, kind == SLC_VELO_CUDA_EIGHTHS ? 3 : 2, to) &&
+                __all_sync(all, told == follow);
         hits = sound ? n_words : 0;
     }
     (void)velo_sum_before(pixels, &pixels);
-    if (velo_lane() == 0) {
+    if (lane == 0) {
         job.module_hits[(size_t)event * SLC_VELO_MODULES + module] = hits;
         atomicAdd(&job.sums[event], (unsigned long long)hits << SLC_VELO_CUDA_HITS_AT |
                                         (unsigned long long)isolated << SLC_VELO_CUDA_ISOLATED_AT | pixels);
@@ -436,8 +466,14 @@ __global__ void __launch_bounds__(32 * WARPS, BLOCKS) find_clusters(const slc_ve
 {
     __shared__ nodes_of_module<FEW> shared[WARPS];
     const uint32_t warp = threadIdx.x / 32, n = job.head->n_events * SLC_VELO_MODULES;
-    for (uint32_t i = blockIdx.x * WARPS + warp; i < n; i += gridDim.x * WARPS) {
+    uint32_t next = 0;
+    for (uint32_t i = (blockIdx.x * WARPS + warp) * AT_ONCE; i < n;) {
+        const bool is_first = i % AT_ONCE == 0;
+        if (is_first && velo_lane() == 0) { /* which are next, before they are wanted */
+            next = atomicAdd(&job.head->next[SLC_VELO_CUDA_NEXT_CLUSTERS], (uint32_t)AT_ONCE);
+        }
         cluster_module(job, shared[warp], i / SLC_VELO_MODULES, i % SLC_VELO_MODULES);
+        i = is_first ? i + 1 : gridDim.x * WARPS * AT_ONCE + __shfl_sync(velo_all_lanes, next, 0);
     }
 }
 
@@ -454,30 +490,6 @@ __global__ void __launch_bounds__(32 * WARPS) find_many_clusters(const slc_velo_
         for (uint32_t bits = __ballot_sync(velo_all_lanes, many); bits != 0; bits &= bits - 1) {
             const uint32_t i = base + ((uint32_t)__ffs((int)bits) - 1) * step;
             cluster_module(job, shared[warp], i / SLC_VELO_MODULES, i % SLC_VELO_MODULES);
-        }
-    }
-}
-
-/* The words of the sensors from where they came to where they are worked on, a warp a module. A bank whose
- * first word is not how many follow leaves its event to the processor. */
-__global__ void __launch_bounds__(32 * WARPS) gather_words(const slc_velo_cuda_job job)
-{
-    const uint32_t n_all = job.head->n_events * SLC_VELO_MODULES;
-    for (uint32_t i = blockIdx.x * WARPS + threadIdx.x / 32; i < n_all; i += gridDim.x * WARPS) {
-        const uint32_t lane = velo_lane(), at = job.sensor_begin[4 * (size_t)i + min(lane, 4U)];
-        const uint32_t where = job.where[4 * (size_t)i + min(lane, 3U)];
-        const uint32_t n = __shfl_down_sync(velo_all_lanes, at, 1) - at;
-        const bool bad = lane < 4 && where != SLC_VELO_CUDA_NOWHERE && job.source[where - 1] != n;
-        if (__any_sync(velo_all_lanes, bad) && lane == 0) {
-            atomicOr(&job.flags[i / SLC_VELO_MODULES], (uint32_t)SLC_VELO_CUDA_WORDS);
-        }
-#pragma unroll
-        for (int k = 0; k < 4; k++) {
-            const uint32_t to = __shfl_sync(velo_all_lanes, at, k), words = __shfl_sync(velo_all_lanes, n, k);
-            const uint32_t from = __shfl_sync(velo_all_lanes, where, k);
-            for (uint32_t w = lane; w < words; w += 32) {
-                job.words[to + w] = job.source[from + w];
-            }
         }
     }
 }
@@ -518,7 +530,6 @@ __global__ void __launch_bounds__(32 * WARPS) gather_hits(const slc_velo_cuda_jo
 slc_status slc_velo_cuda_clusters(const slc_velo_cuda_job *job, uint32_t multiprocessors,
                                   struct CUstream_st *stream, slc_error *error)
 {
-    SLC_LAUNCH(gather_words, 16 * multiprocessors, 32 * WARPS, 0, stream, *job);
     SLC_LAUNCH(find_clusters, BLOCKS * multiprocessors, 32 * WARPS, 0, stream, *job);
     SLC_LAUNCH(find_many_clusters, 6 * multiprocessors, 32 * WARPS, 0, stream, *job);
     const slc_status status = slc_cuda_check(cudaGetLastError(), "finding the VELO's clusters", error);

@@ -19,6 +19,22 @@ template <uint32_t MOST> struct velo_bins {
     float low_z, high_z;
 };
 
+struct __attribute__((aligned(16))) velo_four {
+    uint32_t at[4];
+};
+
+/* A number's bits, in the order of numbers; and back. */
+static __device__ __forceinline__ int32_t velo_ordered(float number)
+{
+    const int32_t bits = __float_as_int(number);
+    return bits ^ (bits >> 31 & 0x7fffffff);
+}
+
+static __device__ __forceinline__ float velo_number_of(int32_t ordered)
+{
+    return __int_as_float(ordered ^ (ordered >> 31 & 0x7fffffff));
+}
+
 /* Never falls as y rises, whatever y is: of half millimetres around the beam. */
 static __device__ __forceinline__ uint32_t velo_bin_of(float y)
 {
@@ -57,9 +73,8 @@ static __device__ __noinline__ void velo_make_bins(velo_team<WARPS_OF> &team, Bi
                             second_hit = hits.hit(rank + STEP < n ? rank + STEP : 0);
     float low = INFINITY, high = -INFINITY;
     velo_team_sync<WARPS_OF>(); /* nobody looks at those of the layer before */
-#pragma unroll 1
-    for (uint32_t k = rank; k <= VELO_BINS; k += STEP) {
-        b.begin[k] = 0;
+    if (rank < VELO_BINS / 4) { /* four at once; the one behind them is written later */
+        *(velo_four *)(b.begin + 4 * rank) = {{0, 0, 0, 0}};
     }
     velo_team_sync<WARPS_OF>();
 #pragma unroll 1
@@ -70,11 +85,8 @@ static __device__ __noinline__ void velo_make_bins(velo_team<WARPS_OF> &team, Bi
         high = max(high, hit.z);
     }
     __syncwarp();
-#pragma unroll
-    for (uint32_t step = 16; step > 0; step /= 2) {
-        low = min(low, __shfl_xor_sync(velo_all_lanes, low, (int)step));
-        high = max(high, __shfl_xor_sync(velo_all_lanes, high, (int)step));
-    }
+    low = velo_number_of(__reduce_min_sync(velo_all_lanes, velo_ordered(low)));
+    high = velo_number_of(__reduce_max_sync(velo_all_lanes, velo_ordered(high)));
     if constexpr (WARPS_OF > 1) {
         if (lane == 0) {
             team.of_warp[threadIdx.x / 32] = __float_as_uint(low);

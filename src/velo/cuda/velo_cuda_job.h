@@ -58,6 +58,7 @@ enum {
 
 /* The kernels that take one event after the other: next[]; of a search, one for each size. */
 enum {
+    SLC_VELO_CUDA_NEXT_CLUSTERS, /* modules of events, not events */
     SLC_VELO_CUDA_NEXT_LAYERS,
     SLC_VELO_CUDA_NEXT_PICK,
     SLC_VELO_CUDA_NEXT_JOIN,
@@ -149,10 +150,9 @@ typedef struct slc_velo_cuda_job {
     uint32_t from_words; /* or from hits */
     uint32_t teams;      /* several warps work on an event, not one */
 
-    /* In: where words are in what came, and where they go to, sensor behind sensor; of each event its kind,
-     * and events in the order of their work. */
+    /* In: what came, where the words of sensors are in it, and where they would begin sensor behind sensor;
+     * of each event its kind, and events in the order of their work. */
     const uint32_t *source, *where, *sensor_begin;
-    uint32_t *words;
     const uint8_t *kind;
     const uint32_t *order;
 
@@ -163,19 +163,20 @@ typedef struct slc_velo_cuda_job {
     uint8_t *searched;        /* are there hits to be searched: 0, or slc_velo_cuda_size */
     uint32_t *n_ended, *n_listed, *n_tracks, *n_track_hits, *track_offset, *track_hit_offset;
 
-    /* Clusters where their words were, two for each: module m of event e from 2 · its first word on. With
-     * their pixels in place of a key. */
+    /* Clusters, with room for two a word: module m of event e from 2 · its first word on; or hits as they
+     * came. With their pixels in place of a key. */
     slc_velo_cuda_hit *raw;
     uint32_t *raw_channel;
-    uint32_t *module_hits; /* of each event and module */
-    /* Columns of slc_velo_hits: of what came as hits, or the same without gaps, if they are wanted. */
+    uint32_t *module_hits, *module_raw; /* of each event and module: hits, and what a hit's number is less
+                                         * than its place in raw */
+    /* Columns of slc_velo_hits: of what came as hits, or the same without gaps, if they are wanted. Modules
+     * also where layers are sorted. */
     float *x, *y, *z;
     uint32_t *channel, *n_pixels;
     uint8_t *module;
 
     /* The search: hits layer behind layer, and which of the event each is. */
     slc_velo_cuda_hit *all, *left;
-    slc_velo_cuda_hit *whole; /* as they came, with their pixels in place of a key: for the fit */
     uint16_t *origin, *left_id, *before, *list;
     uint8_t *place, *used; /* place: the module */
     slc_velo_cuda_candidate *candidates;
@@ -186,7 +187,7 @@ typedef struct slc_velo_cuda_job {
     /* Out: tracks where their hits are, then without gaps. */
     uint16_t *loose_n, *loose_hit;
     float *loose_scatter;
-    uint32_t *hit_begin, *track_n, *hit;
+    uint32_t *hit_begin, *track_n, *hit, *hit_raw; /* hit_raw: where they are in raw */
     float *scatter;
     uint32_t *track_event;
 

@@ -165,6 +165,33 @@ static __device__ __forceinline__ reached reach_of(const slc_velo_cuda_job &job,
     return {min(first, job.vertex.bins), high < bins - 2 ? (uint32_t)(int32_t)high + 2 : job.vertex.bins};
 }
 
+/* Adds a track of each lane, with no reach where there is none, to its bins: as tracks reach few or many, it
+ * is their bins that lie in the lanes. */
+static __device__ __forceinline__ void add_tracks(const finder &f, uint32_t bins, float place, float half)
+{
+    const float low = place - half, high = place + half, scale = 1.0F / half;
+    const uint32_t begin = (uint32_t)(int32_t)(low > 0 ? low : 0);
+    const uint32_t end = high < (float)bins ? (uint32_t)(int32_t)high + 1 : bins;
+    uint32_t all;
+    const uint32_t before = velo_sum_before(half > 0 && begin < end ? end - begin : 0, &all);
+#pragma unroll 1
+    for (uint32_t first = 0; first < all; first += 32) {
+        const uint32_t at = first + velo_lane();
+        uint32_t owner = 0; /* the last one whose bins begin here or before */
+#pragma unroll
+        for (uint32_t step = 16; step > 0; step /= 2) {
+            owner += __shfl_sync(velo_all_lanes, before, (int)(owner + step)) <= at ? step : 0;
+        }
+        const uint32_t b = __shfl_sync(velo_all_lanes, begin - before, (int)owner) + at;
+        const float from = (float)(int32_t)b - __shfl_sync(velo_all_lanes, place, (int)owner);
+        const float of = __shfl_sync(velo_all_lanes, scale, (int)owner);
+        const float share = integral((from + 1.0F) * of) - integral(from * of);
+        if (at < all) {
+            atomicAdd(&f.histogram[b], (uint32_t)__float2int_rn(share * (float)SLC_VELO_CUDA_VERTEX_UNITS));
+        }
+    }
+}
+
 static __device__ __forceinline__ void fill(const slc_velo_cuda_job &job, const finder &f,
                                             const float *places, const float *reaches, uint32_t n)
 {
@@ -181,19 +208,9 @@ static __device__ __forceinline__ void fill(const slc_velo_cuda_job &job, const 
     }
     __syncwarp();
 #pragma unroll 1
-    for (uint32_t i = velo_lane(); i < n; i += 32) {
-        const float place = places[i], half = reaches[i];
-        if (!(half > 0)) {
-            continue;
-        }
-        const float low = place - half, high = place + half, scale = 1.0F / half;
-        const uint32_t last = high < (float)bins ? (uint32_t)(int32_t)high : bins - 1;
-#pragma unroll 1
-        for (uint32_t b = (uint32_t)(int32_t)(low > 0 ? low : 0); b <= last; b++) {
-            const float from = (float)(int32_t)b - place;
-            const float share = integral((from + 1.0F) * scale) - integral(from * scale);
-            atomicAdd(&f.histogram[b], (uint32_t)__float2int_rn(share * (float)SLC_VELO_CUDA_VERTEX_UNITS));
-        }
+    for (uint32_t base = 0; base < n; base += 32) {
+        const bool in = base + velo_lane() < n;
+        add_tracks(f, bins, in ? places[base + velo_lane()] : 0, in ? reaches[base + velo_lane()] : 0);
     }
     __syncwarp();
 #pragma unroll 1

@@ -77,6 +77,7 @@ static void lay_events(slc_velo_cuda_carver *c, slc_velo_cuda_job *job, size_t e
     TAKE(c, job->n_tracks, events);
     TAKE(c, job->n_track_hits, events);
     TAKE(c, job->module_hits, events * MODULES);
+    TAKE(c, job->module_raw, events * MODULES);
     TAKE(c, job->loose_primaries, events * SLC_VELO_MAX_PRIMARIES * SLC_VELO_CUDA_PRIMARY);
     TAKE(c, job->primaries, events * SLC_VELO_MAX_PRIMARIES * SLC_VELO_CUDA_PRIMARY);
     TAKE(c, job->n_primaries, events);
@@ -86,7 +87,7 @@ static void lay_events(slc_velo_cuda_carver *c, slc_velo_cuda_job *job, size_t e
 
 static void lay_hits(slc_velo_cuda_carver *c, slc_velo_cuda_job *job, size_t hits, size_t raw)
 {
-    TAKE(c, job->raw, raw);
+    TAKE(c, job->raw, hits);
     TAKE(c, job->raw_channel, raw);
     TAKE(c, job->x, hits);
     TAKE(c, job->y, hits);
@@ -96,7 +97,6 @@ static void lay_hits(slc_velo_cuda_carver *c, slc_velo_cuda_job *job, size_t hit
     TAKE(c, job->module, hits);
     TAKE(c, job->all, hits);
     TAKE(c, job->left, hits);
-    TAKE(c, job->whole, hits);
     TAKE(c, job->origin, hits);
     TAKE(c, job->left_id, hits);
     TAKE(c, job->before, hits);
@@ -105,6 +105,7 @@ static void lay_hits(slc_velo_cuda_carver *c, slc_velo_cuda_job *job, size_t hit
     TAKE(c, job->used, hits);
     TAKE(c, job->loose_hit, hits);
     TAKE(c, job->hit, hits);
+    TAKE(c, job->hit_raw, hits);
 }
 
 size_t slc_velo_cuda_lay_job(slc_velo_cuda_carver *c, slc_velo_cuda_job *job, const slc_velo_cuda_room *r)
@@ -117,7 +118,6 @@ size_t slc_velo_cuda_lay_job(slc_velo_cuda_carver *c, slc_velo_cuda_job *job, co
     TAKE(c, in.sensor_begin, (size_t)r->events * SENSORS + 1);
     TAKE(c, in.where, (size_t)r->events * SENSORS);
     TAKE(c, in.source, slc_velo_cuda_source_room(r->words, r->events));
-    TAKE(c, job->words, r->words);
     job->order = in.order;
     job->kind = in.kind;
     job->sensor_begin = in.sensor_begin;

@@ -11,9 +11,11 @@ namespace
 {
 enum { WARPS = 4, NONE = SLC_VELO_CUDA_NONE };
 
-/* Where an event's hits and tracks begin, and how many tracks have ended. */
+/* Where an event's hits and tracks begin, how many tracks have ended, and which hit is which of the event,
+ * where layers are sorted; nothing where they are as they came. */
 struct event {
     uint32_t first, tracks, n;
+    const uint16_t *origin;
 };
 
 __device__ __forceinline__ void set_slopes(const slc_velo_cuda_ended &d, uint32_t t)
@@ -23,20 +25,28 @@ __device__ __forceinline__ void set_slopes(const slc_velo_cuda_ended &d, uint32_
     d.ty[t] = (d.y0[t] - d.y1[t]) / dz;
 }
 
-/* Ends, slopes and hits of a track, before anything is joined to it; nothing but the hits where nothing will
- * be. All is read before anything is written, as the compiler cannot know that it may be. */
-__device__ __forceinline__ void set_ends(const slc_velo_cuda_job &job, const event &v, uint32_t t)
+/* How many hits a track has, where nothing will be joined to it. */
+__device__ __forceinline__ void set_hits(const slc_velo_cuda_job &job, const event &v, uint32_t t)
+{
+    const slc_velo_cuda_ended &d = job.ended;
+    uint32_t n = d.n[t];
+#pragma unroll 1
+    for (uint32_t picked = d.picked[t]; picked != NONE; picked = job.before[v.first + picked]) {
+        n++;
+    }
+    d.hits[t] = (uint16_t)n;
+    d.next[t] = NONE;
+    d.gone[t] = 0;
+}
+
+/* Ends, slopes and hits of a track, before anything is joined to it. All is read before anything is written,
+ * as the compiler cannot know that it may be. */
+__device__ __forceinline__ void set_ends(const slc_velo_cuda_job &job, const event &v, uint32_t t,
+                                         slc_velo_cuda_hit first, slc_velo_cuda_hit last, uint32_t n,
+                                         uint32_t picked)
 {
     const slc_velo_cuda_ended &d = job.ended;
     const slc_velo_cuda_hit *all = job.all + v.first;
-    const uint16_t *list = job.list + v.first + d.begin[t];
-    const bool joins = job.settings.merge > 0;
-    uint32_t n = d.n[t], picked = d.picked[t];
-    slc_velo_cuda_hit first = {}, last = {};
-    if (joins) {
-        first = all[list[0]];
-        last = all[list[n - 1]];
-    }
 #pragma unroll 1
     for (; picked != NONE; picked = job.before[v.first + picked]) {
         const slc_velo_cuda_hit hit = all[picked];
@@ -47,9 +57,6 @@ __device__ __forceinline__ void set_ends(const slc_velo_cuda_job &job, const eve
     d.hits[t] = (uint16_t)n;
     d.next[t] = NONE;
     d.gone[t] = 0;
-    if (!joins) {
-        return;
-    }
     const float dz = first.z - last.z, tx = (first.x - last.x) / dz, ty = (first.y - last.y) / dz;
     d.x0[t] = first.x;
     d.y0[t] = first.y;
@@ -59,6 +66,45 @@ __device__ __forceinline__ void set_ends(const slc_velo_cuda_job &job, const eve
     d.z1[t] = last.z;
     d.tx[t] = d.own_tx[t] = tx;
     d.ty[t] = d.own_ty[t] = ty;
+}
+
+/* All tracks: what one needs takes three looks, one of them for the next track and one for the one behind it.
+ */
+template <uint32_t TEAM>
+__device__ __forceinline__ void set_all_ends(const slc_velo_cuda_job &job, const event &v)
+{
+    const slc_velo_cuda_ended &d = job.ended;
+    const slc_velo_cuda_hit *all = job.all + v.first;
+    const uint16_t *list = job.list + v.first;
+    const uint32_t end = v.tracks + v.n, step = 32 * TEAM;
+    uint32_t t = v.tracks + velo_rank<TEAM>();
+    if (t >= end) {
+        return;
+    }
+    if (!(job.settings.merge > 0)) {
+#pragma unroll 1
+        for (; t < end; t += step) {
+            set_hits(job, v, t);
+        }
+        return;
+    }
+    uint32_t n = d.n[t], picked = d.picked[t], begin = d.begin[t], at = min(t + step, end - 1);
+    uint32_t next_n = d.n[at], next_picked = d.picked[at], next_begin = d.begin[at];
+    uint32_t first = list[begin], last = list[begin + n - 1];
+#pragma unroll 1
+    for (; t < end; t += step) {
+        const slc_velo_cuda_hit first_hit = all[first], last_hit = all[last];
+        const uint32_t of = n, picked_of = picked;
+        first = list[next_begin];
+        last = list[next_begin + next_n - 1];
+        n = next_n;
+        picked = next_picked;
+        at = min(t + 2 * step, end - 1);
+        next_n = d.n[at];
+        next_picked = d.picked[at];
+        next_begin = d.begin[at];
+        set_ends(job, v, t, first_hit, last_hit, of, picked_of);
+    }
 }
 
 /* Does b, which is like a in both slopes, go on upstream of it? */
@@ -248,7 +294,8 @@ __device__ __forceinline__ void mark_broken(const slc_velo_cuda_job &job, const 
 
 /* ---- columns ----------------------------------------------------------------------------------------- */
 
-/* The hits of a track that nothing was added to: four are read at a time, before they are written. */
+/* The numbers of a track's hits, as they are in layers, or with `origin` in the event: four are read at a
+ * time, before they are written. */
 __device__ __forceinline__ void write_hits(const uint16_t *list, const uint16_t *origin, uint32_t n,
                                            uint16_t *to)
 {
@@ -257,7 +304,8 @@ __device__ __forceinline__ void write_hits(const uint16_t *list, const uint16_t 
         uint16_t hit[4];
 #pragma unroll
         for (uint32_t j = 0; j < 4; j++) {
-            hit[j] = origin[list[min(k + j, n - 1)]];
+            hit[j] = list[min(k + j, n - 1)];
+            hit[j] = origin != nullptr ? origin[hit[j]] : hit[j];
         }
 #pragma unroll
         for (uint32_t j = 0; j < 4; j++) {
@@ -266,6 +314,35 @@ __device__ __forceinline__ void write_hits(const uint16_t *list, const uint16_t 
             }
         }
     }
+}
+
+/* A hit goes in front of those of the n behind each other at the end that have a smaller z: four are read at
+ * a time. */
+__device__ __forceinline__ void put_in(const slc_velo_cuda_hit *all, uint32_t n, uint32_t hit, uint16_t *to)
+{
+    const float z = all[hit].z;
+    uint32_t at = n;
+#pragma unroll 1
+    for (bool goes_on = true; goes_on;) {
+        uint16_t before[4];
+        float of[4];
+#pragma unroll
+        for (uint32_t j = 0; j < 4; j++) {
+            before[j] = to[at > j ? at - 1 - j : 0];
+        }
+#pragma unroll
+        for (uint32_t j = 0; j < 4; j++) {
+            of[j] = all[before[j]].z;
+        }
+#pragma unroll
+        for (uint32_t j = 0; j < 4; j++) {
+            goes_on = goes_on && at > 0 && of[j] < z;
+            if (goes_on) {
+                to[at--] = before[j];
+            }
+        }
+    }
+    to[at] = (uint16_t)hit;
 }
 
 /* A track's hits, in its parts one after the other; those picked up are put in by falling z. */
@@ -280,23 +357,17 @@ __device__ __forceinline__ void write_parts(const slc_velo_cuda_job &job, const 
     for (uint32_t part = t; part != NONE; part = d.next[v.tracks + part]) {
         const uint32_t of = v.tracks + part, n_list = d.n[of];
         const uint16_t *list = job.list + v.first + d.begin[of];
-#pragma unroll 1
-        for (uint32_t k = 0; k < n_list; k++) {
-            to[n++] = list[k];
-        }
+        write_hits(list, nullptr, n_list, to + n);
+        n += n_list;
 #pragma unroll 1
         for (uint32_t hit = d.picked[of]; hit != NONE; hit = job.before[v.first + hit]) {
-            uint32_t at = n++;
-            for (; at > 0 && all[to[at - 1]].z < all[hit].z; at--) {
-                to[at] = to[at - 1];
-            }
-            to[at] = (uint16_t)hit;
+            put_in(all, n++, hit, to);
         }
         *scatter += d.scatter[of];
     }
 #pragma unroll 1
-    for (uint32_t k = 0; k < n; k++) {
-        to[k] = job.origin[v.first + to[k]];
+    for (uint32_t k = 0; k < n && v.origin != nullptr; k++) {
+        to[k] = v.origin[to[k]];
     }
 }
 
@@ -307,7 +378,7 @@ __device__ __forceinline__ void write_track(const slc_velo_cuda_job &job, const 
     const uint32_t at = v.tracks + t;
     if (d.next[at] == NONE && d.picked[at] == NONE) {
         *scatter = d.scatter[at];
-        write_hits(job.list + v.first + d.begin[at], job.origin + v.first, d.n[at], to);
+        write_hits(job.list + v.first + d.begin[at], v.origin, d.n[at], to);
     } else {
         write_parts(job, v, t, to, scatter);
     }
@@ -370,10 +441,8 @@ __global__ void __launch_bounds__(threads_of<TEAM>) join_events(const slc_velo_c
         v.first = job.hit_offset[e];
         v.tracks = v.first / 3;
         v.n = job.n_ended[e];
-#pragma unroll 1
-        for (uint32_t t = velo_rank<TEAM>(); t < v.n; t += 32 * TEAM) {
-            set_ends(job, v, v.tracks + t);
-        }
+        v.origin = job.searched[e] == SLC_VELO_CUDA_IS_SMALL ? nullptr : job.origin + v.first;
+        set_all_ends<TEAM>(job, v);
         velo_team_sync<TEAM>();
         if (job.settings.merge > 0) {
             mark_alike<TEAM>(job, v, s);
@@ -398,6 +467,8 @@ __global__ void __launch_bounds__(threads_of<TEAM>) gather_tracks(const slc_velo
         const uint32_t first = job.hit_offset[e], tracks = first / 3;
         const uint32_t to = job.track_offset[e], n = job.track_offset[e + 1] - to;
         const uint32_t hits_to = job.track_hit_offset[e], n_hits = job.track_hit_offset[e + 1] - hits_to;
+        const uint8_t *module = job.searched[e] == SLC_VELO_CUDA_IS_SMALL ? job.place : job.module;
+        const uint32_t *raw = job.module_raw + (size_t)e * SLC_VELO_MODULES;
         uint32_t begin = 0;
 #pragma unroll 1
         for (uint32_t base = 0; base < n; base += 32 * TEAM) {
@@ -413,9 +484,30 @@ __global__ void __launch_bounds__(threads_of<TEAM>) gather_tracks(const slc_velo
             }
             begin += all;
         }
+        /* Some are read before one is written, as each takes long. */
+        enum { STEP = 32 * TEAM, AT_ONCE = 8 };
 #pragma unroll 1
-        for (uint32_t k = velo_rank<TEAM>(); k < n_hits; k += 32 * TEAM) {
-            job.hit[hits_to + k] = job.loose_hit[first + k];
+        for (uint32_t k = velo_rank<TEAM>(); k < n_hits; k += STEP * AT_ONCE) {
+            uint32_t hit[AT_ONCE], at[AT_ONCE];
+#pragma unroll
+            for (uint32_t j = 0; j < AT_ONCE; j++) {
+                hit[j] = job.loose_hit[first + min(k + STEP * j, n_hits - 1)];
+            }
+#pragma unroll
+            for (uint32_t j = 0; j < AT_ONCE; j++) {
+                at[j] = module[first + hit[j]];
+            }
+#pragma unroll
+            for (uint32_t j = 0; j < AT_ONCE; j++) {
+                at[j] = raw[at[j]] + hit[j];
+            }
+#pragma unroll
+            for (uint32_t j = 0; j < AT_ONCE; j++) {
+                if (k + STEP * j < n_hits) {
+                    job.hit[hits_to + k + STEP * j] = hit[j];
+                    job.hit_raw[hits_to + k + STEP * j] = at[j];
+                }
+            }
         }
     }
 }

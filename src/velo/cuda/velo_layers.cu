@@ -18,10 +18,10 @@ struct memory {
     uint16_t of_bins[SLC_VELO_CUDA_LAYER];
 };
 
-/* Of a team: where the hits of modules begin, too. */
+/* Of a team: where the hits of modules begin, too, and how much farther on they are among the clusters. */
 template <uint32_t TEAM> struct team_memory : velo_team<TEAM> {
     memory of_layer[TEAM];
-    uint32_t begin[MODULES + 1];
+    uint32_t begin[MODULES + 1], raw[MODULES];
 };
 
 /* The direction of a hit: velo_track_tools.simd.c. */
@@ -35,11 +35,15 @@ __device__ __forceinline__ int32_t direction(float x, float y)
 /* Counts the hits of modules. False where modules of hits that came as such fall, or there is no such one. */
 template <uint32_t TEAM>
 __device__ __forceinline__ bool count_modules(const slc_velo_cuda_job &job, uint32_t e, uint32_t first,
-                                              uint32_t n, uint32_t *count)
+                                              uint32_t n, uint32_t *count, uint32_t *raw)
 {
     bool sound = true;
     for (uint32_t m = velo_rank<TEAM>(); m < MODULES; m += 32 * TEAM) {
-        count[m] = job.from_words != 0 && n > 0 ? job.module_hits[(size_t)e * MODULES + m] : 0;
+        const bool is = job.from_words != 0 && n > 0;
+        const size_t of = (size_t)e * MODULES + m;
+        const uint32_t hits = is ? job.module_hits[of] : 0, words = is ? job.sensor_begin[4 * of] : 0;
+        count[m] = hits;
+        raw[m] = 2 * words;
     }
     velo_team_sync<TEAM>();
     for (uint32_t i = velo_rank<TEAM>(); i < n && job.from_words == 0; i += 32 * TEAM) {
@@ -53,18 +57,28 @@ __device__ __forceinline__ bool count_modules(const slc_velo_cuda_job &job, uint
     return !velo_team_any<TEAM>(!sound);
 }
 
-/* A hit as it came, with its pixels. */
-__device__ __forceinline__ slc_velo_cuda_hit hit_at(const slc_velo_cuda_job &job, uint32_t raw, uint32_t i)
+/* Hit i of the event as it came, with its pixels; *m becomes its module, which is that one or one behind it.
+ * What came as hits is put where others are. */
+template <uint32_t TEAM>
+__device__ __forceinline__ slc_velo_cuda_hit hit_at(const slc_velo_cuda_job &job, const team_memory<TEAM> &s,
+                                                    uint32_t first, uint32_t i, uint32_t *m)
 {
-    return job.from_words != 0 ? job.raw[raw]
-                               : slc_velo_cuda_hit{job.x[i], job.y[i], job.z[i], (int32_t)job.n_pixels[i]};
+    while (s.begin[*m + 1] <= i) {
+        *m += 1;
+    }
+    if (job.from_words != 0) {
+        return job.raw[s.raw[*m] + i];
+    }
+    const uint32_t at = first + i;
+    const slc_velo_cuda_hit hit = {job.x[at], job.y[at], job.z[at], (int32_t)job.n_pixels[at]};
+    job.raw[at] = hit;
+    return hit;
 }
 
-__device__ __forceinline__ void put(const slc_velo_cuda_job &job, uint32_t first, uint32_t to, uint32_t from,
+__device__ __forceinline__ void put(const slc_velo_cuda_job &job, uint32_t first, uint32_t to,
                                     uint32_t module, const slc_velo_cuda_hit &hit)
 {
     job.all[first + to] = hit;
-    job.origin[first + to] = (uint16_t)from;
     job.place[first + to] = (uint8_t)module;
     job.used[first + to] = 0;
 }
@@ -117,33 +131,39 @@ __device__ __forceinline__ void sort_layer(const slc_velo_cuda_job &job, memory 
             const uint32_t other = s.of_bins[k], key = s.key[other];
             place += key < mine || (key == mine && other < i);
         }
-        put(job, first, begin + place, begin + i, 2 * layer + (begin + i >= odd), from[i]);
+        put(job, first, begin + place, 2 * layer + (begin + i >= odd), from[i]);
+        job.origin[first + begin + place] = (uint16_t)(begin + i);
     }
     __syncwarp();
 }
 
-/* Hits of an event to their places; those of a layer that is sorted later to the side. */
+/* Hits of an event to their places; those of a layer that is sorted later to the side. The next one is read
+ * before one is looked at. */
 template <uint32_t TEAM>
-__device__ __forceinline__ void place_hits(const slc_velo_cuda_job &job, uint32_t e, uint32_t first,
-                                           uint32_t n, const uint32_t *begin, bool sorted)
+__device__ __forceinline__ void place_hits(const slc_velo_cuda_job &job, const team_memory<TEAM> &s,
+                                           uint32_t first, uint32_t n, bool sorted)
 {
     const slc_velo_cuda_settings &settings = job.settings;
-    const uint32_t *words = job.sensor_begin + (size_t)e * SLC_VELO_SENSORS;
-    uint32_t m = 0;
+    uint32_t next_m = 0;
+    slc_velo_cuda_hit next = {};
+    if (velo_rank<TEAM>() < n) {
+        next = hit_at<TEAM>(job, s, first, velo_rank<TEAM>(), &next_m);
+    }
+#pragma unroll 1
     for (uint32_t i = velo_rank<TEAM>(); i < n; i += 32 * TEAM) {
-        while (begin[m + 1] <= i) {
-            m++;
+        const uint32_t m = next_m;
+        slc_velo_cuda_hit hit = next;
+        if (i + 32 * TEAM < n) {
+            next = hit_at<TEAM>(job, s, first, i + 32 * TEAM, &next_m);
         }
-        slc_velo_cuda_hit hit = hit_at(job, job.from_words != 0 ? 2 * words[4 * m] + (i - begin[m]) : 0,
-                                       first + i);
-        job.whole[first + i] = hit;
         hit.x -= settings.beam_x;
         hit.y -= settings.beam_y;
         hit.key = direction(hit.x, hit.y);
         if (sorted) {
             job.left[first + i] = hit;
+            job.module[first + i] = (uint8_t)m;
         } else {
-            put(job, first, i, i, m, hit);
+            put(job, first, i, m, hit);
         }
     }
     velo_team_sync<TEAM>();
@@ -156,7 +176,7 @@ __device__ __forceinline__ void take_event(const slc_velo_cuda_job &job, uint32_
     const uint32_t first = job.hit_offset[e], n = job.hit_offset[e + 1] - first, lane = velo_lane();
     const slc_velo_cuda_settings &settings = job.settings;
     bool searched = n > 0 && (settings.max_event_hits == 0 || n <= settings.max_event_hits);
-    const bool sound = count_modules<TEAM>(job, e, first, n, begin);
+    const bool sound = count_modules<TEAM>(job, e, first, n, begin, s.raw);
     const uint32_t even = lane < LAYERS ? begin[2 * lane] : 0, odd = lane < LAYERS ? begin[2 * lane + 1] : 0;
     const uint32_t mine = even + odd;
     const bool crowded = __any_sync(velo_all_lanes,
@@ -179,6 +199,11 @@ __device__ __forceinline__ void take_event(const slc_velo_cuda_job &job, uint32_
     }
     if (is_first && lane < LAYERS) {
         begin[2 * lane + 1] = before + even;
+        const uint32_t raw = job.from_words != 0 ? s.raw[2 * lane] - before : first;
+        const uint32_t odd_raw = job.from_words != 0 ? s.raw[2 * lane + 1] - (before + even) : first;
+        uint32_t *to = job.module_raw + (size_t)e * MODULES + 2 * lane;
+        to[0] = s.raw[2 * lane] = raw;
+        to[1] = s.raw[2 * lane + 1] = odd_raw;
     }
     if (is_first && lane == 0) {
         job.searched[e] = (uint8_t)(!searched ? 0
@@ -189,7 +214,7 @@ __device__ __forceinline__ void take_event(const slc_velo_cuda_job &job, uint32_
     }
     velo_team_sync<TEAM>();
     if (searched) {
-        place_hits<TEAM>(job, e, first, n, begin, sorted);
+        place_hits<TEAM>(job, s, first, n, sorted);
     }
     const uint32_t warp = velo_warp<TEAM>();
     for (uint32_t l = warp; l < LAYERS && searched && sorted; l += TEAM) {
@@ -214,7 +239,7 @@ __global__ void __launch_bounds__(threads_of<TEAM>) make_layers(const slc_velo_c
 
 /* ---- offsets ----------------------------------------------------------------------------------------- */
 
-enum { SCAN = 1024 };
+enum { SCAN = 1024, EACH = 4 /* events of a thread */ };
 
 /* The sum over the threads before this one; *all gets that of all. */
 __device__ __forceinline__ uint32_t sum_before(uint32_t value, uint32_t *of_warps, uint32_t *all)
@@ -240,12 +265,28 @@ __device__ __forceinline__ uint32_t sum_rows(const slc_velo_cuda_job &job, uint3
 {
     const uint32_t n = job.head->n_events;
     uint32_t rows = 0, all;
-    for (uint32_t base = 0; base < n; base += SCAN) {
-        const uint32_t e = base + threadIdx.x;
-        const uint32_t at = rows + sum_before(e < n && job.flags[e] == 0 ? count(e) : 0, of_warps, &all);
+    for (uint32_t base = 0; base < n; base += SCAN * EACH) {
+        const uint32_t first = base + threadIdx.x * EACH;
+        uint32_t flags[EACH], of[EACH], sum = 0;
+#pragma unroll
+        for (uint32_t j = 0; j < EACH; j++) { /* all are read before one is looked at */
+            const bool is = first + j < n;
+            flags[j] = is ? job.flags[first + j] : 1;
+            of[j] = is ? count(first + j) : 0;
+        }
+#pragma unroll
+        for (uint32_t j = 0; j < EACH; j++) {
+            of[j] = flags[j] == 0 ? of[j] : 0;
+            sum += of[j];
+        }
+        uint32_t at = rows + sum_before(sum, of_warps, &all);
         rows += all;
-        if (e < n) {
-            to[e] = at;
+#pragma unroll
+        for (uint32_t j = 0; j < EACH; j++) {
+            if (first + j < n) {
+                to[first + j] = at;
+            }
+            at += of[j];
         }
     }
     if (threadIdx.x == 0) {

@@ -20,7 +20,10 @@ enum {
     ROWS = 32, /* of cells, in a layer: of y; and of x, as bits */
     ALL_ROWS = LAYERS * ROWS,
     PAIRS = 64,
-    LAYER_BITS = 5 /* of a pair, below its track */
+    LAYER_BITS = 5, /* of a pair, below its track */
+    AT_ONCE = 4,    /* hits that are read */
+    BLOCKS = 16,
+    TEAM_BLOCKS = 8 /* on a multiprocessor, of teams four at a time */
 };
 constexpr float NEAR = 0.5F, CELL = 2;
 
@@ -30,9 +33,14 @@ struct event {
 };
 
 /* Of a team: where the hits of a layer's row begin, which of the row's cells have any, and between which z
- * the hits of a layer lie, in ordered numbers; and the pairs of each warp. */
+ * the hits of a layer lie, in ordered numbers; and the pairs of each warp. Rows are counted two in a number,
+ * the even one below the odd one. */
 struct left_rows {
-    uint32_t begin[ALL_ROWS + 1], cells[ALL_ROWS];
+    union {
+        uint32_t two[ALL_ROWS / 2 + 1];
+        uint16_t begin[ALL_ROWS + 2];
+    };
+    uint32_t cells[ALL_ROWS];
     int32_t low_z[LAYERS], high_z[LAYERS];
 };
 template <uint32_t TEAM_OF> struct left_hits : left_rows, velo_team<TEAM_OF> {
@@ -73,6 +81,12 @@ __device__ __forceinline__ uint32_t row_of(float y)
 {
     const float at = y * (1 / CELL) + (float)(ROWS / 2), held = at > 0 ? at : 0;
     return held < (float)(ROWS - 1) ? (uint32_t)held : (uint32_t)(ROWS - 1);
+}
+
+/* One of a row, in the number of two rows. */
+__device__ __forceinline__ uint32_t one_of(uint32_t row)
+{
+    return row % 2 != 0 ? 1U << 16 : 1U;
 }
 
 /* A number's bits, in the order of numbers; and back. */
@@ -127,54 +141,81 @@ __device__ __forceinline__ uint32_t list_free(const slc_velo_cuda_job &job, cons
     return free;
 }
 
-/* What is left of all layers, by layer and row: count, sum, fill. */
+/* A hit that is left: which of the event it is, its row, and its layer. */
+struct left_hit {
+    uint32_t id, layer, row;
+    slc_velo_cuda_hit hit;
+};
+
+__device__ __forceinline__ left_hit left_at(const slc_velo_cuda_job &job, const event &v, uint32_t i,
+                                            uint32_t n)
+{
+    const uint32_t id = n > 0 ? job.loose_hit[v.first + min(i, n - 1)] : 0;
+    const slc_velo_cuda_hit hit = job.all[v.first + id];
+    const uint32_t layer = job.place[v.first + id] / 2U;
+    return {id, layer, layer * ROWS + row_of(hit.y), hit};
+}
+
+/* Counts become ends: by one warp. */
+__device__ __forceinline__ void sum_rows(left_rows &s)
+{
+    uint32_t before = 0;
+#pragma unroll 1
+    for (uint32_t b = velo_lane(); b < ALL_ROWS / 2; b += 32) {
+        const uint32_t mine = s.two[b], even = mine & 0xffffU;
+        uint32_t sum;
+        const uint32_t end = before + velo_sum_before(even + (mine >> 16), &sum) + even;
+        s.two[b] = (end + (mine >> 16)) << 16 | end; /* ends, which become beginnings */
+        before += sum;
+    }
+    if (velo_lane() == 0) {
+        s.begin[ALL_ROWS] = (uint16_t)before;
+    }
+}
+
+/* What is left of all layers, by layer and row: count, sum, fill. The next hit is read before one is looked
+ * at. */
 template <uint32_t TEAM>
 __device__ __forceinline__ void list_left(const slc_velo_cuda_job &job, const event &v, left_hits<TEAM> &s)
 {
     const uint32_t n = list_free(job, v, s), rank = velo_rank<TEAM>();
-    const slc_velo_cuda_hit *all = job.all + v.first;
-    const uint16_t *list = job.loose_hit + v.first;
-    const uint8_t *place = job.place + v.first;
 #pragma unroll 1
     for (uint32_t b = rank; b < ALL_ROWS; b += 32 * TEAM) {
-        s.begin[b] = s.cells[b] = 0;
+        s.cells[b] = 0;
+        if (b < ALL_ROWS / 2) {
+            s.two[b] = 0;
+        }
     }
     if (rank < LAYERS) {
         s.low_z[rank] = INT32_MAX;
         s.high_z[rank] = INT32_MIN;
     }
     velo_team_sync<TEAM>();
+    left_hit next = left_at(job, v, rank, n);
 #pragma unroll 1
     for (uint32_t i = rank; i < n; i += 32 * TEAM) {
-        const uint32_t k = list[i], layer = place[k] / 2U;
-        const slc_velo_cuda_hit hit = all[k];
-        const uint32_t row = layer * ROWS + row_of(hit.y);
-        const int32_t z = ordered(__float_as_int(hit.z));
-        atomicAdd(&s.begin[row], 1U);
-        atomicOr(&s.cells[row], 1U << row_of(hit.x));
-        atomicMin(&s.low_z[layer], z);
-        atomicMax(&s.high_z[layer], z);
+        const left_hit now = next;
+        next = left_at(job, v, i + 32 * TEAM, n);
+        const int32_t z = ordered(__float_as_int(now.hit.z));
+        atomicAdd(&s.two[now.row / 2], one_of(now.row));
+        atomicOr(&s.cells[now.row], 1U << row_of(now.hit.x));
+        atomicMin(&s.low_z[now.layer], z);
+        atomicMax(&s.high_z[now.layer], z);
     }
     velo_team_sync<TEAM>();
-    uint32_t before = 0;
-#pragma unroll 1
-    for (uint32_t b = velo_lane(); b < ALL_ROWS && velo_rank_of_warp<TEAM>() == 0; b += 32) {
-        const uint32_t mine = s.begin[b];
-        uint32_t sum;
-        s.begin[b] = before + velo_sum_before(mine, &sum) + mine; /* ends, which become beginnings */
-        before += sum;
-    }
-    if (rank == 0) {
-        s.begin[ALL_ROWS] = before;
+    if (velo_rank_of_warp<TEAM>() == 0) {
+        sum_rows(s);
     }
     velo_team_sync<TEAM>();
+    next = left_at(job, v, rank, n);
 #pragma unroll 1
     for (uint32_t i = rank; i < n; i += 32 * TEAM) {
-        const uint32_t k = list[i], layer = place[k] / 2U;
-        const slc_velo_cuda_hit hit = all[k];
-        const uint32_t at = atomicSub(&s.begin[layer * ROWS + row_of(hit.y)], 1U) - 1;
-        job.left[v.first + at] = hit;
-        job.left_id[v.first + at] = (uint16_t)k;
+        const left_hit now = next;
+        next = left_at(job, v, i + 32 * TEAM, n);
+        const uint32_t ends = atomicSub(&s.two[now.row / 2], one_of(now.row)) - one_of(now.row);
+        const uint32_t at = now.row % 2 != 0 ? ends >> 16 : ends & 0xffffU;
+        job.left[v.first + at] = now.hit;
+        job.left_id[v.first + at] = (uint16_t)now.id;
     }
     velo_team_sync<TEAM>();
 }
@@ -244,10 +285,22 @@ __device__ __forceinline__ uint32_t find(const slc_velo_cuda_job &job, const eve
     float best = job.settings.pickup;
     uint32_t found = 0;
 #pragma unroll 1
-    for (uint32_t k = s.begin[layer * ROWS + near.low]; k < end; k++) {
-        const slc_velo_cuda_hit hit = left[k];
-        if (velo_scatter(hit.x - l.b.x, hit.y - l.b.y, hit.z - l.b.z, l.tx, l.ty) < NEAR * NEAR) {
-            const uint32_t id = ids[k];
+    for (uint32_t k = s.begin[layer * ROWS + near.low]; k < end; k += AT_ONCE) {
+        slc_velo_cuda_hit hit[AT_ONCE];
+        uint32_t bits = 0;
+#pragma unroll
+        for (uint32_t j = 0; j < AT_ONCE; j++) { /* all are read before one is looked at */
+            hit[j] = left[min(k + j, end - 1)];
+        }
+#pragma unroll
+        for (uint32_t j = 0; j < AT_ONCE; j++) {
+            const float scatter = velo_scatter(hit[j].x - l.b.x, hit[j].y - l.b.y, hit[j].z - l.b.z, l.tx,
+                                               l.ty);
+            bits |= (k + j < end && scatter < NEAR * NEAR ? 1U : 0U) << j;
+        }
+#pragma unroll 1
+        for (; bits != 0; bits &= bits - 1) {
+            const uint32_t id = ids[k + (uint32_t)__ffs((int)bits) - 1];
             const uint16_t *hits = job.list + v.first + job.ended.begin[t];
             const float distance = job.used[v.first + id] != 0
                                        ? INFINITY
@@ -396,7 +449,8 @@ __device__ __forceinline__ void pick_up(const slc_velo_cuda_job &job, const even
 template <uint32_t TEAM> constexpr uint32_t threads_of = 32 * (TEAM > 1 ? TEAM : (uint32_t)WARPS);
 
 template <uint32_t TEAM>
-__global__ void __launch_bounds__(threads_of<TEAM>) pick_up_events(const slc_velo_cuda_job job)
+__global__ void __launch_bounds__(threads_of<TEAM>, TEAM > 1 ? TEAM_BLOCKS / 2 : BLOCKS)
+    pick_up_events(const slc_velo_cuda_job job)
 {
     __shared__ left_hits<TEAM> shared[TEAM > 1 ? 1 : WARPS];
     left_hits<TEAM> &s = shared[TEAM > 1 ? 0 : threadIdx.x / 32];
@@ -430,10 +484,10 @@ slc_status slc_velo_cuda_pick_up(const slc_velo_cuda_job *job, uint32_t multipro
                                  struct CUstream_st *stream, slc_error *error)
 {
     if (job->teams != 0) {
-        SLC_LAUNCH((pick_up_events<SLC_VELO_CUDA_TEAM>), 8 * multiprocessors, threads_of<SLC_VELO_CUDA_TEAM>,
-                   0, stream, *job);
+        SLC_LAUNCH((pick_up_events<SLC_VELO_CUDA_TEAM>), TEAM_BLOCKS * multiprocessors,
+                   threads_of<SLC_VELO_CUDA_TEAM>, 0, stream, *job);
     } else {
-        SLC_LAUNCH((pick_up_events<1>), 15 * multiprocessors, threads_of<1>, 0, stream, *job);
+        SLC_LAUNCH((pick_up_events<1>), BLOCKS * multiprocessors, threads_of<1>, 0, stream, *job);
     }
     return slc_cuda_check(cudaGetLastError(), "picking up the VELO's hits", error);
 }

@@ -14,9 +14,10 @@ struct line {
     float x, tx, y, ty, pp, ps, ss;
 };
 
-enum { THREADS = SLC_VELO_CUDA_THREADS, KEPT = 10, AT_ONCE = 5 };
+enum { THREADS = SLC_VELO_CUDA_THREADS, KEPT = 14, AT_ONCE = 7, BLOCKS = 7 /* on a multiprocessor */ };
 
-/* A track: its hits, downstream first; the first KEPT of them in shared memory, a column for each thread. */
+/* A track: its hits among all, downstream first; the first KEPT of them in shared memory, a column for each
+ * thread. */
 struct track {
     slc_velo_cuda_hit *kept;
     const slc_velo_cuda_hit *all;
@@ -133,8 +134,8 @@ __device__ __forceinline__ float scatter_scale(float prior, float chi2, uint32_t
 __device__ __forceinline__ void fit_track(const slc_velo_cuda_job &job, slc_velo_cuda_hit *kept, uint32_t at)
 {
     const slc_velo_cuda_fit &fit = job.fit;
-    const uint32_t e = job.track_event[at], first = job.hit_offset[e];
-    const track t = {kept, job.whole + first, job.hit + job.track_hit_offset[e] + job.hit_begin[at],
+    const uint32_t e = job.track_event[at];
+    const track t = {kept, job.raw, job.hit_raw + job.track_hit_offset[e] + job.hit_begin[at],
                      job.track_n[at]};
     keep_hits(t);
     const slc_velo_cuda_hit a = hit_at(t, 0), b = hit_at(t, t.n - 1);
@@ -181,6 +182,6 @@ __global__ void __launch_bounds__(THREADS) fit_tracks(const slc_velo_cuda_job jo
 slc_status slc_velo_cuda_fit_tracks(const slc_velo_cuda_job *job, uint32_t multiprocessors,
                                     struct CUstream_st *stream, slc_error *error)
 {
-    SLC_LAUNCH(fit_tracks, 10 * multiprocessors, THREADS, 0, stream, *job);
+    SLC_LAUNCH(fit_tracks, BLOCKS * multiprocessors, THREADS, 0, stream, *job);
     return slc_cuda_check(cudaGetLastError(), "fitting the VELO's tracks", error);
 }
