@@ -75,11 +75,12 @@ void slc_hlt1_banks_find(const slc_batch *batch, uint32_t event, const slc_lhcb_
         return;
     }
     const uint32_t *place = places->place + (size_t)event * SLC_LHCB_PLACES;
+    const uint8_t *bytes = batch->bytes + batch->offset[event];
     for (size_t i = 0, n = places->n[event]; i < n; i++) {
         if (i + AHEAD < n) { /* the walk was long ago: the banks have left the nearer caches */
-            __builtin_prefetch(batch->bytes + batch->offset[event] + place[i + AHEAD]);
+            __builtin_prefetch(bytes + place[i + AHEAD]);
         }
-        const slc_lhcb_bank bank = slc_lhcb_bank_at(batch->bytes + batch->offset[event], place[i]);
+        const slc_lhcb_bank bank = slc_lhcb_bank_at(bytes, place[i]);
         take(banks, &bank, batch->first_event + event, faults);
     }
     tell_absent(batch, event, banks, faults);

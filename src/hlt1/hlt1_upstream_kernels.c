@@ -151,13 +151,13 @@ static const slc_simd_case upstream_case = {
 /* Measured per track: sluice bench --kernels --kernel hlt1.upstream */
 const slc_simd_kernel slc_hlt1_upstream_kernel_rows[2] = {
     {.name = "hlt1.upstream",
-     .preference = {{SLC_SIMD_AVX512ICL, 110},
-                    {SLC_SIMD_AVX512, 110},
-                    {SLC_SIMD_AVX512VL256, 119},
-                    {SLC_SIMD_AVX2, 120},
-                    {SLC_SIMD_AVX512VL128, 145},
-                    {SLC_SIMD_C, 223},
-                    {SLC_SIMD_SSE4, 261}},
+     .preference = {{SLC_SIMD_AVX512ICL, 72.6},
+                    {SLC_SIMD_AVX512, 72.6},
+                    {SLC_SIMD_AVX2, 88.0},
+                    {SLC_SIMD_AVX512VL256, 88.5},
+                    {SLC_SIMD_AVX512VL128, 113.6},
+                    {SLC_SIMD_SSE4, 115.0},
+                    {SLC_SIMD_C, 184.4}},
      .bench = &upstream_case},
     {.name = NULL},
 };

@@ -68,13 +68,13 @@ static bool best(const slc_muon_look *l, uint32_t station, const slc_muon_line l
 {
     const size_t area = SLC_MUON_REGIONS * (size_t)station, *begin = l->begin + area;
     const size_t first = begin[0], n = begin[SLC_MUON_REGIONS] - first;
-    const u32v begin1 = u32v_set((uint32_t)(begin[1] - first)),
-               begin2 = u32v_set((uint32_t)(begin[2] - first)),
-               begin3 = u32v_set((uint32_t)(begin[3] - first));
+    const i32v last0 = i32v_set((int32_t)(begin[1] - first) - 1),
+               last1 = i32v_set((int32_t)(begin[2] - first) - 1),
+               last2 = i32v_set((int32_t)(begin[3] - first) - 1);
     float least = FLT_MAX;
     for (size_t i = 0; i < n; i += SIMD_LANES) {
-        const u32v at = u32v_iota((uint32_t)i);
-        const mask32 r1 = u32v_ge(at, begin1), r2 = u32v_ge(at, begin2), r3 = u32v_ge(at, begin3);
+        const i32v at = i32v_iota((int32_t)i);
+        const mask32 r1 = i32v_gt(at, last0), r2 = i32v_gt(at, last1), r3 = i32v_gt(at, last2);
         const f32v wide_x = of_regions(l->windows->of[0] + area, r1, r2, r3);
         const f32v wide_y = of_regions(l->windows->of[1] + area, r1, r2, r3);
         const mask32 lanes = mask32_and(inside(l, first + i, wide_x, wide_y), mask32_first(n - i));

@@ -117,13 +117,13 @@ static const slc_simd_case identify_case = {
 /* Measured per track: sluice bench --kernels --kernel muon.identify */
 const slc_simd_kernel slc_muon_kernel_rows[2] = {
     {.name = "muon.identify",
-     .preference = {{SLC_SIMD_AVX512, 106.7},
-                    {SLC_SIMD_AVX512ICL, 110.5},
-                    {SLC_SIMD_AVX512VL256, 133.1},
-                    {SLC_SIMD_AVX2, 135.5},
-                    {SLC_SIMD_SSE4, 197.4},
-                    {SLC_SIMD_AVX512VL128, 198.5},
-                    {SLC_SIMD_C, 426.0}},
+     .preference = {{SLC_SIMD_AVX512ICL, 74.6},
+                    {SLC_SIMD_AVX512, 74.7},
+                    {SLC_SIMD_AVX512VL256, 114.1},
+                    {SLC_SIMD_AVX2, 119.8},
+                    {SLC_SIMD_AVX512VL128, 201.8},
+                    {SLC_SIMD_SSE4, 216.7},
+                    {SLC_SIMD_C, 446.4}},
      .bench = &identify_case},
     {.name = NULL},
 };

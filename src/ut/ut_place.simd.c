@@ -5,8 +5,6 @@
 #include "ut/ut_place.h"
 #include "simd/simd.h"
 
-enum { AHEAD = 4, LINE = 64 };
-
 /* A number of the hybrids that lanes are in, of a board's. */
 static inline f32v of_hybrids(const float row[SLC_UT_LANES], u32v hybrid)
 {
@@ -61,16 +59,6 @@ static inline mask32 place_words(const slc_ut_board *b, u32v word, const slc_ut_
     return u32v_ge(layer, u32v_set(SLC_UT_LAYERS));
 }
 
-/* The boards of all of the detector are more than a core's first cache has, and words come from afar. */
-static inline void ask_for(const slc_ut_board *boards, const slc_ut_words *of)
-{
-    const char *board = (const char *)&boards[of->board];
-    for (size_t at = 0; at < sizeof *boards; at += LINE) {
-        __builtin_prefetch(board + at);
-    }
-    __builtin_prefetch(of->words);
-}
-
 static bool place(const slc_ut_board *boards, const slc_ut_words *of_boards, size_t n,
                   const slc_ut_found *found)
 {
@@ -78,9 +66,6 @@ static bool place(const slc_ut_board *boards, const slc_ut_words *of_boards, siz
     mask32 wrong = mask32_none();
     for (size_t k = 0; k < n; k++) {
         const slc_ut_words of = of_boards[k];
-        if (k + AHEAD < n) {
-            ask_for(boards, &of_boards[k + AHEAD]);
-        }
         for (size_t i = 0; i < of.n; i += SIMD_LANES) {
             const size_t row = of.begin + i;
             const mask32 outside = place_words(&boards[of.board], load_words(of.words + 2 * i), &columns,
