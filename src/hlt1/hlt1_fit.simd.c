@@ -9,10 +9,12 @@
  * Discrete Sequential Estimation, 1977). A hit is one more row, and multiple scattering one more unknown;
  * both are rotated into the triangle by Givens' rotations. Nothing is subtracted from anything that is much
  * larger: of a covariance matrix, whose terms cancel over the seven metres by a factor of 10^6, single
- * precision would leave nothing.
+ * precision would leave nothing. A row is kept as its weight, the square of its first entry, and the others
+ * divided by that, so that rotations need no square roots (W. Gentleman, Least squares computations by Givens
+ * transformations without square roots, 1973).
  *
- * Two vectors of tracks go side by side, as each is one long chain of square roots and divisions. No
- * operation mixes lanes: the same bits on every target, whatever tracks stand beside.
+ * Two vectors of tracks go side by side, as each is one long chain of divisions. No operation mixes lanes:
+ * the same bits on every target, whatever tracks stand beside.
  */
 #include "hlt1/hlt1_fit_lanes.h"
 
@@ -99,43 +101,53 @@ static void put_track(const slc_hlt1_fit_config *config, const slc_hlt1_fit_tabl
 
 /* ---- collecting -------------------------------------------------------------------------------- */
 
-enum { RIGHT = 5, NEW_ROW = 5 }; /* column of the right side; the row that comes in */
+static const float nothing = 1e-30f; /* information that is nothing but rounding */
+enum { RIGHT = 5, NEW_ROW = 5 };     /* column of the right side; the row that comes in */
 
+/* Of a row: right of the diagonal, its entries; on it, the weight. Entries on the diagonal are 1. */
 static inline float *r(slc_hlt1_fit_work *work, size_t vec, size_t row, size_t column)
 {
     return work->triangle + ((row * N + column) * 2 + vec) * SIMD_LANES;
 }
 
-/* Turns two rows so that `b` loses its entry in column `from` to `a`; entries before are 0 in both. Where
- * there is none to lose, both stay as they are, to the last bit: a track that waits for longer ones is not
- * changed. */
-static inline void rotate(slc_hlt1_fit_work *work, size_t vec, size_t a, size_t b, size_t from)
+static inline f32v entry_of(slc_hlt1_fit_work *work, size_t vec, size_t row, size_t column)
 {
-    const f32v one = f(1), p = get(r(work, vec, a, from)), q = get(r(work, vec, b, from));
-    const mask32 some = f32v_ne(q, f(0));
-    const f32v norm = f32v_sqrt(ADD(MUL(p, p), MUL(q, q)));
-    const f32v per = DIV(one, f32v_select(some, norm, one));
-    const f32v c = f32v_select(some, MUL(p, per), one), s = MUL(q, per);
-    f32v_store(r(work, vec, a, from), f32v_select(some, norm, p));
-    for (size_t k = from + 1; k < N; k++) {
-        const f32v u = get(r(work, vec, a, k)), v = get(r(work, vec, b, k));
-        f32v_store(r(work, vec, a, k), ADD(MUL(c, u), MUL(s, v)));
-        f32v_store(r(work, vec, b, k), SUB(MUL(c, v), MUL(s, u)));
+    return row == column ? f(1) : get(r(work, vec, row, column));
+}
+
+/* Rotates the new row, whose weight that is, into a row of the triangle, so that it loses its entry in that
+ * one's column; returns the weight that is left to it. Where there is none to lose, both stay as they are, to
+ * the last bit: a track that waits for longer ones is not changed. */
+static inline f32v absorb(slc_hlt1_fit_work *work, size_t vec, size_t row, f32v weight)
+{
+    const f32v own = get(r(work, vec, row, row)), entry = get(r(work, vec, NEW_ROW, row));
+    const mask32 some = f32v_gt(MUL(MUL(weight, entry), entry), f(nothing));
+    const f32v a = f32v_select(some, entry, f(0)), part = MUL(weight, a);
+    const f32v all = ADD(own, MUL(part, a)), per = DIV(f(1), f32v_select(some, all, f(1)));
+    const f32v c = f32v_select(some, MUL(own, per), f(1)), s = MUL(part, per);
+    f32v_store(r(work, vec, row, row), all);
+    for (size_t k = row + 1; k < N; k++) {
+        const f32v u = get(r(work, vec, row, k)), v = get(r(work, vec, NEW_ROW, k));
+        f32v_store(r(work, vec, row, k), ADD(MUL(c, u), MUL(s, v)));
+        f32v_store(r(work, vec, NEW_ROW, k), SUB(v, MUL(a, u)));
     }
+    return MUL(weight, c);
 }
 
 /* Adds measurements whose rows are in place NEW_ROW from column `from` on; what they cannot agree to is chi2.
  * Rotations of both vectors alternate: each is a long chain that waits for itself. */
 static inline void add_rows(slc_hlt1_fit_work *work, size_t vecs, size_t from)
 {
+    f32v weight_a = f(1), weight_b = f(1);
     for (size_t k = from; k < 5; k++) {
-        for (size_t vec = 0; vec < vecs; vec++) {
-            rotate(work, vec, k, NEW_ROW, k);
+        weight_a = absorb(work, 0, k, weight_a);
+        if (vecs > 1) {
+            weight_b = absorb(work, 1, k, weight_b);
         }
     }
     for (size_t vec = 0; vec < vecs; vec++) {
-        const f32v left = get(r(work, vec, NEW_ROW, RIGHT));
-        f32v_store(work->chi2[vec], ADD(get(work->chi2[vec]), MUL(left, left)));
+        const f32v left = get(r(work, vec, NEW_ROW, RIGHT)), more = MUL(left, left);
+        f32v_store(work->chi2[vec], ADD(get(work->chi2[vec]), MUL(vec == 0 ? weight_a : weight_b, more)));
     }
 }
 
@@ -165,18 +177,28 @@ static inline void measure(slc_hlt1_fit_work *work, size_t vecs, size_t place, b
     }
 }
 
-/* One row of the triangle gives up what it says of a new unknown, `v`, to that one's own row, whose entry is
- * `own`. */
-static inline f32v give_up(slc_hlt1_fit_work *work, size_t vec, size_t row, f32v own, f32v v)
+/* One row of the triangle gives up what it says of a new unknown, `v`, to that one's own row, whose weight is
+ * `own`; returns the weight that this has then. The first one to do so finds the unknown's row empty, and
+ * what the last one leaves there is not wanted. */
+static inline f32v give_up(slc_hlt1_fit_work *work, size_t vec, size_t row, bool is_first, f32v own, f32v v)
 {
-    const f32v norm = f32v_sqrt(ADD(MUL(own, own), MUL(v, v))), per = DIV(f(1), norm);
-    const f32v c = MUL(own, per), s = MUL(v, per);
-    for (size_t k = row; k < N; k++) {
-        const f32v a = get(r(work, vec, row, k)), b = get(r(work, vec, NEW_ROW, k));
-        f32v_store(r(work, vec, row, k), SUB(MUL(c, a), MUL(s, b)));
-        f32v_store(r(work, vec, NEW_ROW, k), ADD(MUL(s, a), MUL(c, b)));
+    const bool is_last = row == 0;
+    const f32v weight = get(r(work, vec, row, row)), part = MUL(weight, v), all = ADD(own, MUL(part, v));
+    const f32v per = DIV(f(1), all), c = MUL(own, per), s = MUL(part, per);
+    f32v_store(r(work, vec, row, row), MUL(weight, c));
+    if (!is_last) {
+        f32v_store(r(work, vec, NEW_ROW, row), s);
     }
-    return norm;
+    for (size_t k = row + 1; k < N && !(is_first && is_last); k++) {
+        const f32v u = get(r(work, vec, row, k)), b = is_first ? f(0) : get(r(work, vec, NEW_ROW, k));
+        if (!is_first) {
+            f32v_store(r(work, vec, row, k), SUB(u, MUL(v, b)));
+        }
+        if (!is_last) {
+            f32v_store(r(work, vec, NEW_ROW, k), is_first ? MUL(s, u) : ADD(MUL(c, b), MUL(s, u)));
+        }
+    }
+    return all;
 }
 
 /* One more unknown, a normal number, of which the state has (place, slope) times: those of the place's noise
@@ -186,22 +208,17 @@ static inline void scatter(slc_hlt1_fit_work *work, size_t vecs, size_t i, size_
                            size_t noise)
 {
     f32v own_a = f(1), own_b = f(1);
-    for (size_t vec = 0; vec < vecs; vec++) {
-        for (size_t k = 0; k < N; k++) {
-            f32v_store(r(work, vec, NEW_ROW, k), f(0));
-        }
-    }
     for (size_t row = rows; row-- > 0;) {
         for (size_t vec = 0; vec < vecs; vec++) {
             const f32v first = get(at(work, vec, place, noise));
-            f32v v = row <= i ? MUL(get(r(work, vec, row, i)), first) : f(0);
+            f32v v = row <= i ? MUL(entry_of(work, vec, row, i), first) : f(0);
             if (rows > i + 1) {
-                v = ADD(v, MUL(get(r(work, vec, row, i + 2)), get(at(work, vec, place, noise + 2))));
+                v = ADD(v, MUL(entry_of(work, vec, row, i + 2), get(at(work, vec, place, noise + 2))));
             }
             if (vec == 0) {
-                own_a = give_up(work, vec, row, own_a, v);
+                own_a = give_up(work, vec, row, row + 1 == rows, own_a, v);
             } else {
-                own_b = give_up(work, vec, row, own_b, v);
+                own_b = give_up(work, vec, row, row + 1 == rows, own_b, v);
             }
         }
     }
@@ -224,19 +241,18 @@ static inline void back_straight(slc_hlt1_fit_work *work, size_t vec, size_t pla
     const f32v tyq = get(at(work, vec, place, TY_Q));
     for (size_t row = 0; row < 4; row++) {
         f32v by_q = get(r(work, vec, row, Q));
-        const f32v ty = get(r(work, vec, row, TY));
+        const f32v ty = entry_of(work, vec, row, TY);
         by_q = ADD(by_q, MUL(ty, tyq));
         if (row <= TX) {
-            const f32v tx = get(r(work, vec, row, TX));
+            const f32v tx = entry_of(work, vec, row, TX);
             by_q = ADD(by_q, MUL(tx, txq));
             if (row == X) {
-                const f32v x = get(r(work, vec, row, X));
-                by_q = ADD(by_q, MUL(x, xq));
-                f32v_store(r(work, vec, row, TX), ADD(tx, MUL(x, dz)));
+                by_q = ADD(by_q, xq);
+                f32v_store(r(work, vec, row, TX), ADD(tx, dz));
             }
         }
         if (row <= Y) {
-            const f32v y = get(r(work, vec, row, Y));
+            const f32v y = entry_of(work, vec, row, Y);
             by_q = ADD(by_q, MUL(y, yq));
             f32v_store(r(work, vec, row, TY), ADD(ty, MUL(y, dz)));
         }
@@ -244,7 +260,17 @@ static inline void back_straight(slc_hlt1_fit_work *work, size_t vec, size_t pla
     }
 }
 
-/* Over a step that mixes the slopes, by one rotation more. */
+/* A row whose entry on the diagonal is `first` gets 1 there; so do entries behind it, and the weight. */
+static inline void make_unit(slc_hlt1_fit_work *work, size_t vec, size_t row, f32v first)
+{
+    const f32v per = DIV(f(1), first);
+    f32v_store(r(work, vec, row, row), MUL(get(r(work, vec, row, row)), MUL(first, first)));
+    for (size_t k = row + 1; k < N; k++) {
+        f32v_store(r(work, vec, row, k), MUL(get(r(work, vec, row, k)), per));
+    }
+}
+
+/* Over a step that mixes the slopes, by one rotation more: the last slope's row becomes a new one. */
 static inline void back_bent(slc_hlt1_fit_work *work, size_t vec, size_t place)
 {
 #define S(row) get(at(work, vec, place, row))
@@ -253,18 +279,29 @@ static inline void back_bent(slc_hlt1_fit_work *work, size_t vec, size_t place)
     const f32v ty_q = S(TY_Q);
 #undef S
     for (size_t row = 0; row < 4; row++) {
-        const f32v x = row <= X ? get(r(work, vec, row, X)) : f(0);
-        const f32v y = row <= Y ? get(r(work, vec, row, Y)) : f(0);
-        const f32v tx = row <= TX ? get(r(work, vec, row, TX)) : f(0), ty = get(r(work, vec, row, TY));
+        const f32v x = row <= X ? entry_of(work, vec, row, X) : f(0);
+        const f32v y = row <= Y ? entry_of(work, vec, row, Y) : f(0);
+        const f32v tx = row <= TX ? entry_of(work, vec, row, TX) : f(0), ty = entry_of(work, vec, row, TY);
         const f32v q = get(r(work, vec, row, Q));
-        f32v_store(r(work, vec, row, TX),
-                   ADD(ADD(MUL(x, x_tx), MUL(y, y_tx)), ADD(MUL(tx, tx_tx), MUL(ty, ty_tx))));
-        f32v_store(r(work, vec, row, TY),
-                   ADD(ADD(MUL(x, x_ty), MUL(y, y_ty)), ADD(MUL(tx, tx_ty), MUL(ty, ty_ty))));
-        f32v_store(r(work, vec, row, Q),
+        const f32v to_tx = ADD(ADD(MUL(x, x_tx), MUL(y, y_tx)), ADD(MUL(tx, tx_tx), MUL(ty, ty_tx)));
+        const f32v to_ty = ADD(ADD(MUL(x, x_ty), MUL(y, y_ty)), ADD(MUL(tx, tx_ty), MUL(ty, ty_ty)));
+        const size_t to = row == TY ? NEW_ROW : row;
+        if (row != TX) {
+            f32v_store(r(work, vec, to, TX), to_tx);
+        }
+        f32v_store(r(work, vec, to, TY), to_ty);
+        f32v_store(r(work, vec, to, Q),
                    ADD(q, ADD(ADD(MUL(x, x_q), MUL(y, y_q)), ADD(MUL(tx, tx_q), MUL(ty, ty_q)))));
+        if (row == TX) {
+            make_unit(work, vec, TX, to_tx);
+        }
     }
-    rotate(work, vec, TX, TY, TX);
+    f32v_store(r(work, vec, NEW_ROW, RIGHT), get(r(work, vec, TY, RIGHT)));
+    f32v_store(r(work, vec, TY, TY), absorb(work, vec, TX, get(r(work, vec, TY, TY))));
+    for (size_t k = Q; k < N; k++) {
+        f32v_store(r(work, vec, TY, k), get(r(work, vec, NEW_ROW, k)));
+    }
+    make_unit(work, vec, TY, get(r(work, vec, NEW_ROW, TY)));
 }
 
 /* From the last layer to the first hit. */
@@ -298,20 +335,16 @@ static void collect(slc_hlt1_fit_work *work, size_t vecs, size_t velo)
 /* The change that the triangle asks for, at the first hit. */
 static void change(slc_hlt1_fit_work *work, size_t vec, float sign)
 {
-    const f32v q = DIV(get(r(work, vec, Q, RIGHT)), get(r(work, vec, Q, Q)));
-    const f32v ty = DIV(SUB(get(r(work, vec, TY, RIGHT)), MUL(get(r(work, vec, TY, Q)), q)),
-                        get(r(work, vec, TY, TY)));
-    const f32v tx = DIV(SUB(get(r(work, vec, TX, RIGHT)),
-                            ADD(MUL(get(r(work, vec, TX, TY)), ty), MUL(get(r(work, vec, TX, Q)), q))),
-                        get(r(work, vec, TX, TX)));
-    const f32v y = DIV(SUB(get(r(work, vec, Y, RIGHT)),
-                           ADD(MUL(get(r(work, vec, Y, TX)), tx),
-                               ADD(MUL(get(r(work, vec, Y, TY)), ty), MUL(get(r(work, vec, Y, Q)), q)))),
-                       get(r(work, vec, Y, Y)));
-    const f32v x = DIV(SUB(get(r(work, vec, X, RIGHT)),
-                           ADD(ADD(MUL(get(r(work, vec, X, Y)), y), MUL(get(r(work, vec, X, TX)), tx)),
-                               ADD(MUL(get(r(work, vec, X, TY)), ty), MUL(get(r(work, vec, X, Q)), q)))),
-                       get(r(work, vec, X, X)));
+    const f32v q = get(r(work, vec, Q, RIGHT));
+    const f32v ty = SUB(get(r(work, vec, TY, RIGHT)), MUL(get(r(work, vec, TY, Q)), q));
+    const f32v tx = SUB(get(r(work, vec, TX, RIGHT)),
+                        ADD(MUL(get(r(work, vec, TX, TY)), ty), MUL(get(r(work, vec, TX, Q)), q)));
+    const f32v y = SUB(get(r(work, vec, Y, RIGHT)),
+                       ADD(MUL(get(r(work, vec, Y, TX)), tx),
+                           ADD(MUL(get(r(work, vec, Y, TY)), ty), MUL(get(r(work, vec, Y, Q)), q))));
+    const f32v x = SUB(get(r(work, vec, X, RIGHT)),
+                       ADD(ADD(MUL(get(r(work, vec, X, Y)), y), MUL(get(r(work, vec, X, TX)), tx)),
+                           ADD(MUL(get(r(work, vec, X, TY)), ty), MUL(get(r(work, vec, X, Q)), q))));
     f32v_store(work->ray[vec][X], ADD(get(work->ray[vec][X]), x));
     f32v_store(work->ray[vec][Y], ADD(get(work->ray[vec][Y]), y));
     f32v_store(work->ray[vec][TX], ADD(get(work->ray[vec][TX]), tx));
@@ -322,19 +355,18 @@ static void change(slc_hlt1_fit_work *work, size_t vec, float sign)
 /* ---- results ----------------------------------------------------------------------------------- */
 
 /* The triangle becomes its inverse, column by column: what a column needs of its own is read before it is
- * written. */
+ * written. Weights become variances. */
 static inline void invert(slc_hlt1_fit_work *work, size_t vec)
 {
     for (size_t column = 0; column < 5; column++) {
-        const f32v own = DIV(f(1), get(r(work, vec, column, column)));
         for (size_t row = 0; row < column; row++) {
-            f32v sum = f(0);
-            for (size_t k = row; k < column; k++) {
+            f32v sum = get(r(work, vec, row, column));
+            for (size_t k = row + 1; k < column; k++) {
                 sum = ADD(sum, MUL(get(r(work, vec, row, k)), get(r(work, vec, k, column))));
             }
-            f32v_store(r(work, vec, row, column), f32v_neg(MUL(sum, own)));
+            f32v_store(r(work, vec, row, column), f32v_neg(sum));
         }
-        f32v_store(r(work, vec, column, column), own);
+        f32v_store(r(work, vec, column, column), DIV(f(1), get(r(work, vec, column, column))));
     }
 }
 
@@ -370,7 +402,8 @@ static inline void put_covariance(slc_hlt1_fit_work *work, size_t vec)
         for (size_t b = 0; b <= a; b++, to++) {
             f32v sum = f(0);
             for (size_t k = a; k < 5; k++) {
-                sum = ADD(sum, MUL(get(r(work, vec, a, k)), get(r(work, vec, b, k))));
+                const f32v both = MUL(entry_of(work, vec, a, k), entry_of(work, vec, b, k));
+                sum = ADD(sum, MUL(both, get(r(work, vec, k, k))));
             }
             f32v_store(work->covariance[to], sum);
         }
