@@ -20,7 +20,7 @@ static void hlt1_config_default(slc_hlt1_config *config)
                                                   .min_discriminant = -0.5f,
                                                   .max_tracks = 400};
     config->forward = (slc_hlt1_forward_config){
-        .max_hits = 48, .max_triplets = 8, .max_quality = 0.35f, .enough_quality = 0.08f, .max_shared = 0.4f};
+        .max_hits = 48, .max_triplets = 7, .max_quality = 0.35f, .enough_quality = 0.1f, .max_shared = 0.4f};
     config->rest = (slc_hlt1_rest_config){.least_p_mev = 3000,
                                           .max_quality = 0.2f,
                                           .max_ut_distance_mm = 2.0f,
@@ -43,6 +43,8 @@ slc_status slc_hlt1_config_preset(slc_hlt1_config *config, const char *name, slc
     if (loose || full) {
         fresh.upstream.window_pt_mev = 200;
         fresh.upstream.least_pt_mev = 250;
+        fresh.forward.max_triplets = 8;
+        fresh.forward.enough_quality = 0.08f;
     }
     fresh.rest.on = full;
     config->rest = fresh.rest;

@@ -163,10 +163,10 @@ static void forward_prepare(void *memory, uint64_t seed)
                                   .zones = &s->zones,
                                   .begin = s->begin,
                                   .max_hits = 40,
-                                  .max_triplets = 8,
+                                  .max_triplets = 7,
                                   .min_hits = 9,
                                   .max_quality = 0.35f,
-                                  .enough = 0.08f};
+                                  .enough = 0.1f};
     s->zones.x = s->places;
     slc_hlt1_forward_zones_fill(s->x, s->begin, &s->zones);
 }
