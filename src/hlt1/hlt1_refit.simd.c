@@ -149,10 +149,8 @@ static void refit(const slc_hlt1_forward_tables *tables, const float *x,
     refitting r;
     take_tracks(x, tracks, n, &r);
     add_matrices(&r);
-    for (int pass = 0; pass < 2; pass++) {
-        fit_curves(tables, &r);
-        fit_lines(tables, &r);
-    }
+    fit_curves(tables, &r);
+    fit_lines(tables, &r);
     for (size_t t = 0; t < n; t++) {
         tracks[t]->a = r.a[t];
         tracks[t]->b = r.b[t];

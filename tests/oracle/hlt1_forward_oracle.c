@@ -451,38 +451,37 @@ static bool follow(const search *s, const three *from, int min_hits, curve *t)
     return t->n >= 11 || fabsf(t->ty - s->ty) < 0.02f;
 }
 
-/* The curve by least squares over all hits, twice: y moves those of tilted layers. */
+/* The curve by least squares over all hits, those of tilted layers at the heights of the line; then the line.
+ */
 static void fit_all(const search *s, curve *t)
 {
-    for (int pass = 0; pass < 2; pass++) {
-        double n = 0, sd = 0, sdd = 0, sf = 0, sdf = 0, sff = 0, rx = 0, rd = 0, rf = 0;
-        for (int k = 0; k < LAYERS; k++) {
-            if (t->hit[k] == NO_HIT) {
-                continue;
-            }
-            const zone *l = &s->zones[k];
-            const float moved = l->x[t->hit[k]] + l->tilt * (t->y0 + t->ty * l->d);
-            const double x = (double)moved, d = 1e-3 * (double)l->d,
-                         f = d * d * (1.0 + (double)t->cubic * (double)l->d);
-            n += 1;
-            sd += d;
-            sdd += d * d;
-            sf += f;
-            sdf += d * f;
-            sff += f * f;
-            rx += x;
-            rd += d * x;
-            rf += f * x;
+    double n = 0, sd = 0, sdd = 0, sf = 0, sdf = 0, sff = 0, rx = 0, rd = 0, rf = 0;
+    for (int k = 0; k < LAYERS; k++) {
+        if (t->hit[k] == NO_HIT) {
+            continue;
         }
-        /* (n sd sf | sd sdd sdf | sf sdf sff), by its adjoint. */
-        const double a00 = sdd * sff - sdf * sdf, a01 = sf * sdf - sd * sff, a02 = sd * sdf - sdd * sf;
-        const double a11 = n * sff - sf * sf, a12 = sd * sf - n * sdf, a22 = n * sdd - sd * sd;
-        const double determinant = n * a00 + sd * a01 + sf * a02;
-        t->c = (float)((a00 * rx + a01 * rd + a02 * rf) / determinant);
-        t->b = (float)(1e-3 * ((a01 * rx + a11 * rd + a12 * rf) / determinant));
-        t->a = (float)(1e-6 * ((a02 * rx + a12 * rd + a22 * rf) / determinant));
-        (void)fit_y(s, t);
+        const zone *l = &s->zones[k];
+        const float moved = l->x[t->hit[k]] + l->tilt * (t->y0 + t->ty * l->d);
+        const double x = (double)moved, d = 1e-3 * (double)l->d,
+                     f = d * d * (1.0 + (double)t->cubic * (double)l->d);
+        n += 1;
+        sd += d;
+        sdd += d * d;
+        sf += f;
+        sdf += d * f;
+        sff += f * f;
+        rx += x;
+        rd += d * x;
+        rf += f * x;
     }
+    /* (n sd sf | sd sdd sdf | sf sdf sff), by its adjoint. */
+    const double a00 = sdd * sff - sdf * sdf, a01 = sf * sdf - sd * sff, a02 = sd * sdf - sdd * sf;
+    const double a11 = n * sff - sf * sf, a12 = sd * sf - n * sdf, a22 = n * sdd - sd * sd;
+    const double determinant = n * a00 + sd * a01 + sf * a02;
+    t->c = (float)((a00 * rx + a01 * rd + a02 * rf) / determinant);
+    t->b = (float)(1e-3 * ((a01 * rx + a11 * rd + a12 * rf) / determinant));
+    t->a = (float)(1e-6 * ((a02 * rx + a12 * rd + a22 * rf) / determinant));
+    (void)fit_y(s, t);
 }
 
 /* Through the first set of x layers, then through the other one, unless what is found is good enough. */
