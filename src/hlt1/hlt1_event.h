@@ -7,6 +7,11 @@
 
 #include <sluice/hlt1_chain.h>
 
+/* A straight line: x, y at z, dx/dz and dy/dz. */
+typedef struct slc_hlt1_line {
+    float x, y, z, tx, ty;
+} slc_hlt1_line;
+
 typedef struct slc_hlt1_event {
     uint64_t number; /* for faults */
     const slc_hlt1_geometry *geometry;

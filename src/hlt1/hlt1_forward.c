@@ -5,7 +5,6 @@
  */
 #include "hlt1/hlt1_forward.h"
 #include "hlt1/hlt1_forward_work.h"
-#include "hlt1/hlt1_momentum.h"
 #include "hlt1/hlt1_upstream.h"
 
 #include <math.h>
@@ -196,15 +195,8 @@ static float at_d(const slc_hlt1_forward_track *t, float d)
 
 /* ---- an event ----------------------------------------------------------------------------------- */
 
-static float momentum_of(const slc_hlt1_forward_tables *tables, const slc_hlt1_line *velo,
-                         const slc_hlt1_forward_track *f)
-{
-    const slc_hlt1_line scifi = {f->c, f->y0, SLC_HLT1_SCIFI_Z_MM, f->b, f->ty};
-    return slc_hlt1_momentum(tables->params, tables->polarity, velo, &scifi);
-}
-
 static void append(uint32_t velo_track, uint32_t upstream_track, const slc_hlt1_forward_track *f,
-                   float q_over_p, slc_hlt1_long *tracks, slc_hlt1_track_hits *hits)
+                   slc_hlt1_long *tracks, slc_hlt1_track_hits *hits)
 {
     const float d = SLC_HLT1_LONG_Z_MM - SLC_HLT1_SCIFI_Z_MM;
     const size_t to = tracks->head.size++;
@@ -217,7 +209,7 @@ static void append(uint32_t velo_track, uint32_t upstream_track, const slc_hlt1_
     tracks->z_mm[to] = SLC_HLT1_LONG_Z_MM;
     tracks->tx[to] = f->b + f->a * d * (2.0f + 3.0f * f->cubic * d);
     tracks->ty[to] = f->ty;
-    tracks->q_over_p[to] = q_over_p;
+    tracks->q_over_p[to] = f->q_over_p;
     tracks->quality[to] = f->quality;
     for (uint32_t k = 0; k < SLC_SCIFI_LAYERS; k++) {
         if (f->hit[k] != NO_HIT) {
@@ -296,7 +288,8 @@ static void find(slc_hlt1_forward_search *search, const slc_hlt1_event *event, s
         return;
     }
     slc_hlt1_forward_search_all(search->target, &in, search->starts, n, search->work, search->found);
-    slc_hlt1_forward_refit_all(search->target, &search->tables, event->scifi_x, search->found, n);
+    slc_hlt1_forward_refit_all(search->target, &search->tables, event->scifi_x, search->starts, search->found,
+                               n);
 }
 
 void slc_hlt1_forward_run(slc_hlt1_forward_search *search, const slc_hlt1_forward_config *config,
@@ -318,8 +311,7 @@ void slc_hlt1_forward_run(slc_hlt1_forward_search *search, const slc_hlt1_forwar
     for (uint32_t t = 0; t < n; t++) {
         const slc_hlt1_forward_track *f = &search->found[t];
         if (f->n > 0) {
-            append(upstream->velo_track[first + t], t, f,
-                   momentum_of(&search->tables, &search->starts[t].velo, f), tracks, hits);
+            append(upstream->velo_track[first + t], t, f, tracks, hits);
         }
     }
     memset(search->used, 0, event->scifi_begin[SLC_SCIFI_ZONES]);
@@ -389,10 +381,9 @@ void slc_hlt1_forward_rest(slc_hlt1_forward_search *search, slc_hlt1_upstream_se
         if (f->n == 0) {
             continue;
         }
-        const float q_over_p = momentum_of(&search->tables, &search->starts[i].velo, f);
-        if (slc_hlt1_upstream_layers(event, search->of[i], q_over_p, rest->max_ut_distance_mm) >=
+        if (slc_hlt1_upstream_layers(event, search->of[i], f->q_over_p, rest->max_ut_distance_mm) >=
             rest->min_ut_layers) {
-            append(search->of[i], SLC_HLT1_NONE, f, q_over_p, tracks, hits);
+            append(search->of[i], SLC_HLT1_NONE, f, tracks, hits);
         }
     }
     drop_shared(&config->forward, begin, search->used, tracks, hits, search->ranks);

@@ -33,6 +33,7 @@ typedef struct slc_hlt1_forward_track {
     float d[SLC_SCIFI_LAYERS];
     uint32_t n;
     float a, b, c, cubic, y0, ty, quality;
+    float q_over_p;
 } slc_hlt1_forward_track;
 
 /* What the search works in; one for each thread. The geometry must stay. NULL: no memory. */

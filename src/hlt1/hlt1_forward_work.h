@@ -7,7 +7,6 @@
 #define SLUICE_HLT1_FORWARD_WORK_H
 
 #include "hlt1/hlt1_forward.h"
-#include "hlt1/hlt1_momentum.h"
 #include "simd/simd_kernel.h"
 
 enum {
@@ -179,10 +178,10 @@ typedef struct slc_hlt1_follow_kernels {
 } slc_hlt1_follow_kernels;
 typedef struct slc_hlt1_refit_kernels {
     const char *target;
-    /* The curves of n tracks (from 1 to SLC_HLT1_FORWARD_REFITS), by all of their hits; x is of the event's.
-     */
+    /* The curves of n tracks (from 1 to SLC_HLT1_FORWARD_REFITS), by all of their hits, and the momenta that
+     * they have with their lines before the magnet; x is of the event's hits. */
     void (*refit)(const slc_hlt1_forward_tables *tables, const float *x,
-                  slc_hlt1_forward_track *const *tracks, size_t n);
+                  slc_hlt1_forward_track *const *tracks, const slc_hlt1_line *const *velo, size_t n);
 } slc_hlt1_refit_kernels;
 
 /* By the first three, the best track of each of n starts, or one without hits. */
@@ -190,9 +189,10 @@ void slc_hlt1_forward_search_all(slc_simd_target target, const slc_hlt1_forward_
                                  const slc_hlt1_forward_start *starts, size_t n, slc_hlt1_forward_work *work,
                                  slc_hlt1_forward_track *found);
 
-/* The curves of those of n tracks that have hits, by all of them. */
+/* The curves of those of n tracks that have hits, by all of them, and the momenta. */
 void slc_hlt1_forward_refit_all(slc_simd_target target, const slc_hlt1_forward_tables *tables, const float *x,
-                                slc_hlt1_forward_track *tracks, size_t n);
+                                const slc_hlt1_forward_start *starts, slc_hlt1_forward_track *tracks,
+                                size_t n);
 
 /* Places of zones of so many hits. */
 size_t slc_hlt1_forward_zones_bound(size_t hits);

@@ -1,11 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Curves of found tracks by all of their hits, in double precision: tracks side by side, which compilers make
- * vectors of. A track by itself is one chain of sums that wait for each other. Layers without a hit have a
- * weight of 0, which leaves sums as they are, to the bit.
+ * Curves of found tracks by all of their hits, and their momenta by the bend in the magnet, in double
+ * precision: tracks side by side, which compilers make vectors of. A track by itself is one chain of sums
+ * that wait for each other. Layers without a hit have a weight of 0, which leaves sums as they are, to the
+ * bit.
  */
 #include "hlt1/hlt1_forward_work.h"
 #include "simd/simd.h"
+
+#include <math.h>
 
 enum { LAYERS = SLC_SCIFI_LAYERS, TRACKS = SLC_HLT1_FORWARD_REFITS };
 static const uint32_t stereo_layers[6] = {1, 2, 5, 6, 9, 10};
@@ -19,9 +22,12 @@ typedef struct refitting {
     double way[LAYERS][TRACKS], bent[LAYERS][TRACKS]; /* d in m, and d² (1 + cubic d), weighted */
     double cofactor[6][TRACKS], determinant[TRACKS];
     float s0[TRACKS], s1[TRACKS], s2[TRACKS];
+    double velo[5][TRACKS]; /* the lines before the magnet: x, y, z, dx/dz, dy/dz */
+    float q_over_p[TRACKS];
 } refitting;
 
-static inline void take_tracks(const float *x, slc_hlt1_forward_track *const *tracks, size_t n, refitting *r)
+static inline void take_tracks(const float *x, slc_hlt1_forward_track *const *tracks,
+                               const slc_hlt1_line *const *velo, size_t n, refitting *r)
 {
     for
         EACH
@@ -36,6 +42,11 @@ static inline void take_tracks(const float *x, slc_hlt1_forward_track *const *tr
             r->cubic[t] = from->cubic;
             r->y0[t] = from->y0;
             r->ty[t] = from->ty;
+            const slc_hlt1_line *line = velo[t < n ? t : n - 1];
+            const float numbers[5] = {line->x, line->y, line->z, line->tx, line->ty};
+            for (size_t i = 0; i < 5; i++) {
+                r->velo[i][t] = (double)numbers[i];
+            }
         }
 }
 
@@ -143,20 +154,70 @@ static inline void fit_lines(const slc_hlt1_forward_tables *tables, refitting *r
         }
 }
 
+/* Polynomials of the slopes before the magnet, of even and of odd powers of dx/dz. */
+static inline double even(const float c[10], double x, double y)
+{
+    const double x2 = x * x, y2 = y * y, x4 = x2 * x2, y4 = y2 * y2;
+    return (double)c[0] + (double)c[1] * x2 + (double)c[2] * x4 + (double)c[3] * y2 + (double)c[4] * y4 +
+           (double)c[5] * (x2 * y2) + (double)c[6] * (x4 * x2) + (double)c[7] * (y4 * y) +
+           (double)c[8] * (x4 * y2) + (double)c[9] * (x2 * y4);
+}
+
+static inline double odd(const float c[14], double x, double y)
+{
+    const double x2 = x * x, y2 = y * y, x3 = x2 * x, y4 = y2 * y2;
+    return (double)c[0] + (double)c[1] * x + (double)c[2] * x3 + (double)c[3] * (x3 * x2) +
+           (double)c[4] * (x3 * x2 * x2) + (double)c[5] * y2 + (double)c[6] * y4 + (double)c[7] * (y4 * y2) +
+           (double)c[8] * (x * y2) + (double)c[9] * (x * y4) + (double)c[10] * (x * y4 * y2) +
+           (double)c[11] * (x3 * y2) + (double)c[12] * (x3 * y4) + (double)c[13] * (x3 * x2 * y2);
+}
+
+/* Charge over momentum in 1/MeV: the change of the sine of the angle over the field integral, which is a
+ * polynomial of the slopes times the length of the path (docs/formats/lhcb-hlt1.md). In double precision, as
+ * the polynomials take differences of large numbers. */
+static inline void find_momenta(const slc_hlt1_forward_tables *tables, refitting *r)
+{
+    const slc_hlt1_forward_params *p = tables->params;
+    const double behind_z = (double)SLC_HLT1_SCIFI_Z_MM, polarity = (double)tables->polarity;
+    for
+        EACH
+        {
+            const double vx = r->velo[3][t], vy = r->velo[4][t], sx = (double)r->b[t], sy = (double)r->ty[t];
+            const double velo_x0 = r->velo[0][t] - vx * r->velo[2][t],
+                         velo_y0 = r->velo[1][t] - vy * r->velo[2][t];
+            const double scifi_x0 = (double)r->c[t] - sx * behind_z;
+            const double z = vx != sx ? (scifi_x0 - velo_x0) / (vx - sx) : 0.5 * behind_z;
+            const double mx = velo_x0 + vx * z, my = velo_y0 + vy * z;
+            const double dx = (double)r->c[t] - mx, dy = (double)r->y0[t] - my, dz = behind_z - z;
+            const double ex = mx - velo_x0, ey = my - velo_y0;
+            /* Both legs under one root: this is what the polynomials were fitted with. */
+            const double path = 1e-3 * sqrt(dx * dx + dy * dy + dz * dz + ex * ex + ey * ey + z * z) *
+                                sqrt(1 - vy * vy < 0 ? 0 : 1 - vy * vy);
+            const double d = sx / sqrt(1 + sx * sx + sy * sy) - vx / sqrt(1 + vx * vx + vy * vy);
+            const double c = even(p->qop_c0, vx, vy) +
+                             d * (odd(p->qop_c1, vx, vy) +
+                                  d * (even(p->qop_c2, vx, vy) +
+                                       d * (odd(p->qop_c3, vx, vy) + d * even(p->qop_c4, vx, vy))));
+            r->q_over_p[t] = (float)(d / (path * polarity * c));
+        }
+}
+
 static void refit(const slc_hlt1_forward_tables *tables, const float *x,
-                  slc_hlt1_forward_track *const *tracks, size_t n)
+                  slc_hlt1_forward_track *const *tracks, const slc_hlt1_line *const *velo, size_t n)
 {
     refitting r;
-    take_tracks(x, tracks, n, &r);
+    take_tracks(x, tracks, velo, n, &r);
     add_matrices(&r);
     fit_curves(tables, &r);
     fit_lines(tables, &r);
+    find_momenta(tables, &r);
     for (size_t t = 0; t < n; t++) {
         tracks[t]->a = r.a[t];
         tracks[t]->b = r.b[t];
         tracks[t]->c = r.c[t];
         tracks[t]->y0 = r.y0[t];
         tracks[t]->ty = r.ty[t];
+        tracks[t]->q_over_p = r.q_over_p[t];
     }
 }
 

@@ -64,17 +64,20 @@ void slc_hlt1_forward_search_all(slc_simd_target target, const slc_hlt1_forward_
 }
 
 void slc_hlt1_forward_refit_all(slc_simd_target target, const slc_hlt1_forward_tables *tables, const float *x,
-                                slc_hlt1_forward_track *tracks, size_t n)
+                                const slc_hlt1_forward_start *starts, slc_hlt1_forward_track *tracks,
+                                size_t n)
 {
     slc_hlt1_forward_track *some[SLC_HLT1_FORWARD_REFITS];
+    const slc_hlt1_line *velo[SLC_HLT1_FORWARD_REFITS];
     size_t n_some = 0;
     assert(target >= SLC_SIMD_C && target < SLC_SIMD_TARGETS && refits[target] != NULL);
     for (size_t i = 0; i < n; i++) {
         if (tracks[i].n > 0) {
+            velo[n_some] = &starts[i].velo;
             some[n_some++] = &tracks[i];
         }
         if (n_some == SLC_HLT1_FORWARD_REFITS || (i + 1 == n && n_some > 0)) {
-            refits[target]->refit(tables, x, some, n_some);
+            refits[target]->refit(tables, x, some, velo, n_some);
             n_some = 0;
         }
     }

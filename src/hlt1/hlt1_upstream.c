@@ -3,7 +3,6 @@
  * VELO to UT: which tracks are looked at, and which of what the kernel finds stays; and the other way round,
  * whether the UT has what a momentum says.
  */
-#include "hlt1/hlt1_momentum.h"
 #include "hlt1/hlt1_upstream_work.h"
 
 #include <math.h>
