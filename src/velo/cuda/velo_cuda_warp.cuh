@@ -76,6 +76,32 @@ template <uint32_t WARPS_OF> static __device__ __forceinline__ bool velo_team_an
     }
 }
 
+/* Of what several lanes share, a lane has every `lanes`-th one from `mine` on. */
+struct velo_lot {
+    uint32_t mine, lanes;
+};
+
+/* How many lanes of a warp each of n things gets: 1 to 8. Where they are few, one warp of a team has them
+ * all, as the others are no faster by it: all are on one multiprocessor. */
+static __device__ __forceinline__ uint32_t velo_lanes_for(uint32_t n)
+{
+    return n > 16 ? 1 : n > 8 ? 2 : n > 4 ? 4 : 8;
+}
+
+/* Lanes that are `apart`, 2 * apart, ... from each other get the least number of theirs, and the least code
+ * of those that have it. */
+static __device__ __forceinline__ void velo_least_of_lanes(uint32_t apart, float &number, uint32_t &code)
+{
+#pragma unroll 1
+    for (; apart < 32; apart *= 2) {
+        const float other = __shfl_xor_sync(velo_all_lanes, number, (int)apart);
+        const uint32_t other_code = __shfl_xor_sync(velo_all_lanes, code, (int)apart);
+        const bool less = other < number || (other == number && other_code < code);
+        number = less ? other : number;
+        code = less ? other_code : code;
+    }
+}
+
 /* What the warps before this one come to; *all gets what all of the team do. Nobody reads nor writes
  * what the team shares before all have come here, nor goes on before all have read it. */
 template <uint32_t WARPS_OF>

@@ -35,63 +35,83 @@ struct __attribute__((aligned(16))) four_keys {
     int32_t of[4];
 };
 
+/* Those of a lane, four at a time; of two nearest then those of all lanes with the same hit. */
 template <uint32_t N>
 __device__ __forceinline__ void find_nearest(const int32_t *down, uint32_t n_down, int32_t key,
-                                             uint32_t (&code)[N])
+                                             const velo_lot &own, uint32_t (&code)[N])
 {
 #pragma unroll
     for (uint32_t r = 0; r < N; r++) {
         code[r] = FREE;
     }
-    uint32_t k = 0;
+    const uint32_t fours = n_down & ~3U;
 #pragma unroll 1
-    for (; k + 4 <= n_down; k += 4) {
+    for (uint32_t k = 4 * own.mine; k < fours; k += 4 * own.lanes) {
         const four_keys keys = *(const four_keys *)(down + k);
 #pragma unroll
         for (uint32_t j = 0; j < 4; j++) {
-            put_nearest<N>(apart(keys.of[j], key) | (k + j), code);
+            put_nearest<N>(apart(keys.of[j], key) | k | j, code);
         }
     }
 #pragma unroll 1
-    for (; k < n_down; k++) {
+    for (uint32_t k = fours + own.mine; k < n_down; k += own.lanes) {
         put_nearest<N>(apart(down[k], key) | k, code);
+    }
+    if constexpr (N == 2) {
+#pragma unroll 1
+        for (uint32_t apart = 32 / own.lanes; apart < 32; apart *= 2) {
+            const uint32_t first = __shfl_xor_sync(velo_all_lanes, code[0], (int)apart);
+            const uint32_t second = __shfl_xor_sync(velo_all_lanes, code[1], (int)apart);
+            put_nearest<N>(first, code);
+            put_nearest<N>(second, code);
+        }
     }
 }
 
+/* Distance of the best seed; its pair, above the places of the hit downstream and of the one upstream: of
+ * equals the one whose number is lowest comes first. */
 struct best_seed {
     float scatter;
-    uint32_t down, up;
+    uint32_t code;
 };
+enum { PAIR_AT = 24, DOWN_AT = 12 };
 
-/* The straightest seed through a hit of the middle layer, of the first n pairs. */
+/* An element of what registers hold. */
+template <uint32_t N> __device__ __forceinline__ uint32_t code_at(const uint32_t (&code)[N], uint32_t r)
+{
+    uint32_t at = code[0];
+#pragma unroll
+    for (uint32_t j = 1; j < N; j++) {
+        at = r == j ? code[j] : at;
+    }
+    return at;
+}
+
+/* The straightest seed through a hit of the middle layer, of the first n pairs: those of a lane, and of these
+ * the hits upstream that are its. */
 template <uint32_t N, typename Down, typename Bins>
 __device__ __forceinline__ best_seed straightest(const slc_velo_cuda_hit &hit, const Down &down,
                                                  const uint32_t (&code)[N], uint32_t n, const Bins &up,
-                                                 float limit, float reach)
+                                                 float limit, float reach, const velo_lot &pairs,
+                                                 const velo_lot &hits)
 {
-    best_seed best = {limit, 0, 0};
-    uint32_t rest[N];
-#pragma unroll
-    for (uint32_t r = 0; r < N; r++) {
-        rest[r] = code[r];
-    }
-    /* One pair after the other in one place, for the instruction cache; the next one moves to the front. */
+    best_seed best = {limit, 0};
+    /* One pair after the other in one place, for the instruction cache. */
 #pragma unroll 1
-    for (uint32_t r = 0; r < n && rest[0] != FREE; r++) {
-        const uint32_t place = rest[0] & PLACES;
-#pragma unroll
-        for (uint32_t j = 0; j + 1 < N; j++) {
-            rest[j] = rest[j + 1];
+    for (uint32_t r = pairs.mine; r < n; r += pairs.lanes) {
+        const uint32_t nearest = code_at(code, r), place = nearest & PLACES;
+        if (nearest == FREE) {
+            break;
         }
-        rest[N - 1] = FREE;
         const slc_velo_cuda_hit from = down.hit(place);
         const float length = hit.z - from.z, tx = (hit.x - from.x) / length, ty = (hit.y - from.y) / length;
         const velo_span near = velo_near_line(up, hit.y, hit.z, ty, reach);
         float least = limit;
         uint32_t of = 0;
 #pragma unroll 1
-        for (uint32_t k = near.begin; k < near.end; k++) {
-            const slc_velo_cuda_hit to = up.hit[k];
+        for (const slc_velo_cuda_hit *at = up.hit + near.begin + hits.mine, *end = up.hit + near.end;
+             at < end; at += hits.lanes) {
+            const slc_velo_cuda_hit to = *at;
             const float scatter = velo_scatter(to.x - hit.x, to.y - hit.y, to.z - hit.z, tx, ty);
             const uint32_t up_place = (uint32_t)to.key;
             const bool better = scatter < least || (scatter == least && up_place < of);
@@ -99,18 +119,21 @@ __device__ __forceinline__ best_seed straightest(const slc_velo_cuda_hit &hit, c
             least = better ? scatter : least;
         }
         if (least < best.scatter) {
-            best = {least, place, of};
+            best = {least, r << PAIR_AT | place << DOWN_AT | of};
         }
     }
+    velo_least_of_lanes(32 / (pairs.lanes * hits.lanes), best.scatter, best.code);
     return best;
 }
 
+/* Where a step has few hits, as many have in the second pass, several lanes look for a hit's seed: at
+ * different pairs, and where there are more lanes than pairs, at different hits. */
 template <uint32_t N, typename Memory>
 __device__ __forceinline__ uint32_t find_seeds(const slc_velo_cuda_job &job, const event &v, Memory &s,
                                                uint32_t d, uint32_t m, uint32_t u, uint32_t n, float limit)
 {
     const auto down = free_of(job, v, s, d), middle = free_of(job, v, s, m);
-    constexpr uint32_t TEAM = Memory::TEAM;
+    constexpr uint32_t TEAM = Memory::TEAM, OF_PAIRS = N <= 2 ? 2 : N <= 3 ? 4 : 8;
     const float reach = sqrtf(limit);
     uint32_t seeds = 0;
     velo_team_sync<TEAM>(); /* nobody looks at those of the step before */
@@ -123,22 +146,25 @@ __device__ __forceinline__ uint32_t find_seeds(const slc_velo_cuda_job &job, con
     velo_team_sync<TEAM>();
 #pragma unroll 1
     for (uint32_t base = 0; base < middle.n; base += 32 * TEAM) {
-        const uint32_t i = base + velo_rank<TEAM>();
-        best_seed best = {limit, 0, 0};
-        if (base + velo_rank_of_warp<TEAM>() < middle.n) { /* else none of the warp has one */
-            const slc_velo_cuda_hit hit = middle.hit(i < middle.n ? i : base);
+        const uint32_t lanes = velo_lanes_for(middle.n - base), each = 32 / lanes;
+        const uint32_t first = base + velo_warp<TEAM>() * each, i = first + velo_lane() % each;
+        const uint32_t mine = velo_lane() / each, of_pairs = min(lanes, OF_PAIRS);
+        best_seed best = {limit, 0};
+        if (first < middle.n) { /* else none of the warp has one */
+            const slc_velo_cuda_hit hit = middle.hit(i < middle.n ? i : first);
             uint32_t code[N];
-            find_nearest<N>(s.key, down.n, hit.key, code);
-            best = straightest<N>(hit, down, code, n, s.table.bins, limit, reach);
+            find_nearest<N>(s.key, down.n, hit.key, N == 2 ? velo_lot{mine, lanes} : velo_lot{0, 1}, code);
+            best = straightest<N>(hit, down, code, n, s.table.bins, limit, reach, {mine % of_pairs, of_pairs},
+                                  {mine / of_pairs, lanes / of_pairs});
         }
-        const bool found = i < middle.n && best.scatter < limit;
+        const bool found = mine == 0 && i < middle.n && best.scatter < limit;
         uint32_t all;
         const uint32_t at = seeds + velo_team_place<TEAM>(s, found, &all);
         if (found) {
             s.lines.seed.scatter[at] = best.scatter;
-            s.lines.seed.down[at] = (typename Memory::place)best.down;
+            s.lines.seed.down[at] = (typename Memory::place)(best.code >> DOWN_AT & PLACES);
             s.lines.seed.middle[at] = (typename Memory::place)i;
-            s.lines.seed.up[at] = (typename Memory::place)best.up;
+            s.lines.seed.up[at] = (typename Memory::place)(best.code & PLACES);
             s.lines.seed.state[at] = WAITS;
         }
         seeds += all;
@@ -316,8 +342,9 @@ __device__ __forceinline__ void want(const slc_velo_cuda_job &job, const event &
         float best = max_scatter;
         uint32_t wanted = 0;
 #pragma unroll 1
-        for (uint32_t k = near.begin; k < near.end; k++) {
-            const slc_velo_cuda_hit hit = s.table.bins.hit[k];
+        for (const slc_velo_cuda_hit *of = s.table.bins.hit + near.begin, *end = s.table.bins.hit + near.end;
+             of < end; of++) {
+            const slc_velo_cuda_hit hit = *of;
             const float scatter = velo_scatter(hit.x - c.x, hit.y - c.y, hit.z - c.z, c.tx, c.ty);
             const uint32_t place = (uint32_t)hit.key;
             const bool better = scatter < best || (scatter == best && place < wanted);
