@@ -18,6 +18,7 @@ enum {
     SLC_VELO_CUDA_VERTEX_TRACKS = 2048,  /* of an event's vertices */
     SLC_VELO_CUDA_VERTEX_SHARES = 16384, /* pairs of a vertex and a track near it */
     SLC_VELO_CUDA_VERTEX_BINS = 4096,    /* those of velo_vertex_work.h */
+    SLC_VELO_CUDA_VERTEX_NEAR = 1280,    /* which an event's tracks mostly reach; a quarter of all at least */
     SLC_VELO_CUDA_VERTEX_GROUP = 4,
     SLC_VELO_CUDA_VERTEX_UNITS = 1 << 14,
     SLC_VELO_CUDA_PRIMARY = 11, /* numbers of a vertex: the columns of slc_velo_primaries */
@@ -63,6 +64,7 @@ enum {
     SLC_VELO_CUDA_NEXT_PICK,
     SLC_VELO_CUDA_NEXT_JOIN,
     SLC_VELO_CUDA_NEXT_VERTICES,
+    SLC_VELO_CUDA_NEXT_WIDE, /* vertices of events whose tracks reach many bins */
     SLC_VELO_CUDA_NEXT_DECIDE,
     SLC_VELO_CUDA_NEXT_FIRST,
     SLC_VELO_CUDA_NEXT_SECOND = SLC_VELO_CUDA_NEXT_FIRST + 3,

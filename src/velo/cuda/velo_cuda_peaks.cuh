@@ -140,7 +140,7 @@ static __device__ __forceinline__ float integral(float u)
     return held * (0.75F - 0.25F * (held * held));
 }
 
-/* The bins that tracks reach, with one more on both sides. */
+/* The bins that tracks reach, with one more on both sides; `end` is less where they reach none. */
 struct reached {
     uint32_t low, end;
 };
@@ -187,20 +187,20 @@ static __device__ __forceinline__ void add_tracks(const finder &f, uint32_t bins
         const float of = __shfl_sync(velo_all_lanes, scale, (int)owner);
         const float share = integral((from + 1.0F) * of) - integral(from * of);
         if (at < all) {
-            atomicAdd(&f.histogram[b], (uint32_t)__float2int_rn(share * (float)SLC_VELO_CUDA_VERTEX_UNITS));
+            atomicAdd(&f.bin(b), (uint32_t)__float2int_rn(share * (float)SLC_VELO_CUDA_VERTEX_UNITS));
         }
     }
 }
 
 static __device__ __forceinline__ void fill(const slc_velo_cuda_job &job, const finder &f,
-                                            const float *places, const float *reaches, uint32_t n)
+                                            const reached &range, const float *places, const float *reaches,
+                                            uint32_t n)
 {
     const uint32_t bins = job.vertex.bins;
-    const reached range = reach_of(job, places, reaches, n);
     __syncwarp(); /* nobody looks at the one before any more */
 #pragma unroll 1
     for (uint32_t b = range.low + velo_lane(); b < range.end; b += 32) {
-        f.histogram[b] = 0;
+        f.bin(b) = 0;
     }
 #pragma unroll 1
     for (uint32_t w = velo_lane(); w < bins / 32 + 2; w += 32) { /* with a word without bits at the end */
@@ -216,7 +216,7 @@ static __device__ __forceinline__ void fill(const slc_velo_cuda_job &job, const 
 #pragma unroll 1
     for (uint32_t base = range.low / 32 * 32; base < range.end; base += 32) {
         const uint32_t b = base + velo_lane();
-        const bool above = b >= range.low && b < range.end && f.histogram[b] > job.vertex.threshold;
+        const bool above = b >= range.low && b < range.end && f.bin(b) > job.vertex.threshold;
         const uint32_t bits = __ballot_sync(velo_all_lanes, above);
         if (velo_lane() == 0) {
             f.above[base / 32] = bits;
@@ -237,11 +237,11 @@ static __device__ __forceinline__ void split_stretch(const slc_velo_cuda_job &jo
                                                      uint32_t begin)
 {
     const float dip = job.vertex.dip;
-    uint32_t bottom = begin, top = f.histogram[begin], low = top;
+    uint32_t bottom = begin, top = f.bin(begin), low = top;
     atomicOr(&f.starts[begin / 32], 1U << begin % 32);
 #pragma unroll 1
     for (uint32_t b = begin; b < job.vertex.bins && is_set(f.above, b); b++) {
-        const uint32_t here = f.histogram[b];
+        const uint32_t here = f.bin(b);
         const bool deep = !((float)top - (float)low <= dip);
         if (here < low) {
             bottom = b;
@@ -292,18 +292,17 @@ static __device__ __forceinline__ peak peak_at(const slc_velo_cuda_job &job, con
 {
     const slc_velo_cuda_vertex &cuts = job.vertex;
     unsigned long long sum = 0;
-    uint32_t highest = begin, top = f.histogram[begin];
+    uint32_t highest = begin, top = f.bin(begin);
 #pragma unroll 1
     for (uint32_t b = begin; b < cuts.bins && is_set(f.above, b) && (b == begin || !is_set(f.starts, b));
          b++) {
-        const uint32_t here = f.histogram[b];
+        const uint32_t here = f.bin(b);
         sum += here;
         highest = here > top ? b : highest;
         top = here > top ? here : top;
     }
-    const float left = highest > 0 ? (float)f.histogram[highest - 1] : 0,
-                middle = (float)f.histogram[highest],
-                right = highest + 1 < cuts.bins ? (float)f.histogram[highest + 1] : 0;
+    const float left = highest > 0 ? (float)f.bin(highest - 1) : 0, middle = (float)f.bin(highest),
+                right = highest + 1 < cuts.bins ? (float)f.bin(highest + 1) : 0;
     const float bend = 2 * middle - left - right, shift = bend > 0 ? 0.5F * (right - left) / bend : 0;
     peak p;
     p.z = cuts.z_min + cuts.bin * ((float)highest + 0.5F + shift);

@@ -30,6 +30,12 @@ struct slc_velo_cuda_vertex_scratch {
 struct slc_velo_cuda_finder {
     slc_velo_cuda_vertex_scratch &s;
     uint32_t *histogram, *above, *starts, *group_end;
+    uint32_t room, low; /* bins that the histogram has, from `low` on */
+
+    __device__ __forceinline__ uint32_t &bin(uint32_t b) const
+    {
+        return histogram[b - low];
+    }
 };
 
 /* What the first warp of a team tells the others: how many vertices are to be fitted, 0 at the end of the

@@ -13,8 +13,9 @@ namespace
 {
 template <uint32_t TEAM> using vertex_team = slc_velo_cuda_vertex_team<TEAM>;
 
-/* Blocks on a multiprocessor: as many histograms as its shared memory holds; and fewer of teams. */
-enum { BLOCKS = 16, TEAM_BLOCKS = SLC_VELO_CUDA_WARPS_THERE / SLC_VELO_CUDA_SMALL_TEAM };
+/* Blocks on a multiprocessor: as many histograms of near tracks as its shared memory holds; and fewer of
+ * teams. */
+enum { BLOCKS = 32, TEAM_BLOCKS = SLC_VELO_CUDA_WARPS_THERE / SLC_VELO_CUDA_SMALL_TEAM };
 
 /* ---- windows ----------------------------------------------------------------------------------------- */
 
@@ -370,8 +371,9 @@ __device__ __forceinline__ uint32_t leave(const finder &f, uint32_t n)
 }
 
 /* Of an event, how far its vertices are: of how many tracks, how many are in seeds; NO_ROOM where the event
- * is the processor's. */
-enum { NO_ROOM = 0xffff };
+ * is the processor's, TOO_WIDE where its histogram has no room here. */
+enum { NO_ROOM = 0xffff, TOO_WIDE = 0xfffe };
+constexpr uint32_t LATER = 0xffffffffU; /* that many vertices: of an event that is too wide */
 struct progress {
     uint32_t n, seeds;
     bool later, again; /* later: the second look, at tracks that are left over; again: vertices move */
@@ -394,8 +396,17 @@ __device__ __forceinline__ bool look(const slc_velo_cuda_job &job, const finder 
     const bool looks = later ? (float)in_histogram > job.vertex.min_tracks && before < SLC_VELO_MAX_PRIMARIES
                              : p.n > 0;
     if (looks) {
-        fill(job, f, later ? f.s.left_place : f.s.place, later ? f.s.left_reach : f.s.reach, in_histogram);
-        p.seeds = find_peaks(job, f, before, later ? job.vertex.min_tracks : job.vertex.min_peak);
+        const float *places = later ? f.s.left_place : f.s.place;
+        const float *reaches = later ? f.s.left_reach : f.s.reach;
+        const reached range = reach_of(job, places, reaches, in_histogram);
+        if (range.end > range.low + f.room) { /* never later, as those are some of all */
+            p.seeds = TOO_WIDE;
+            return false;
+        }
+        finder at = f;
+        at.low = range.low;
+        fill(job, at, range, places, reaches, in_histogram);
+        p.seeds = find_peaks(job, at, before, later ? job.vertex.min_tracks : job.vertex.min_peak);
     }
     if (!later) {
         if (p.seeds == 0) {
@@ -463,22 +474,31 @@ __device__ __forceinline__ uint32_t find_vertices(const slc_velo_cuda_job &job, 
 
 template <uint32_t TEAM>
 __global__ void __launch_bounds__(32 * TEAM, TEAM > 1 ? TEAM_BLOCKS : BLOCKS)
-    find_primaries(const slc_velo_cuda_job job)
+    find_primaries(const slc_velo_cuda_job job, uint32_t room, uint32_t only_later)
 {
     SLC_DYNAMIC_SHARED(uint32_t, shared);
     __shared__ vertex_team<TEAM> team;
     const uint32_t n = job.head->n_events, words = job.vertex.bins / 32 + 2;
-    const finder f = {job.vertex_scratch[blockIdx.x], shared, shared + job.vertex.bins + 1,
-                      shared + job.vertex.bins + 1 + words, shared};
-    for (uint32_t e = velo_next_event<TEAM>(team, job, SLC_VELO_CUDA_NEXT_VERTICES); e < n;
-         e = velo_next_event<TEAM>(team, job, SLC_VELO_CUDA_NEXT_VERTICES)) {
+    const finder f = {job.vertex_scratch[blockIdx.x],
+                      shared,
+                      shared + room + 1,
+                      shared + room + 1 + words,
+                      shared,
+                      room,
+                      0};
+    const uint32_t kernel = only_later != 0 ? SLC_VELO_CUDA_NEXT_WIDE : SLC_VELO_CUDA_NEXT_VERTICES;
+    for (uint32_t e = velo_next_event<TEAM>(team, job, kernel); e < n;
+         e = velo_next_event<TEAM>(team, job, kernel)) {
+        if (only_later != 0 && job.n_primaries[e] != LATER) {
+            continue;
+        }
         const uint32_t first = job.track_offset[e], n_tracks = job.track_offset[e + 1] - first;
         const bool is_first = velo_rank_of_warp<TEAM>() == 0;
         uint32_t kept = 0;
         if (job.flags[e] == 0 && n_tracks > 0) {
             const uint32_t seeds = find_vertices<TEAM>(job, f, team, first, n_tracks);
             velo_team_sync<TEAM>(); /* all have read the flags */
-            kept = !is_first || seeds == NO_ROOM ? 0 : store(job, f, seeds, e);
+            kept = seeds == TOO_WIDE ? LATER : !is_first || seeds == NO_ROOM ? 0 : store(job, f, seeds, e);
             __syncwarp();
             if (is_first && seeds == NO_ROOM && velo_lane() == 0) {
                 job.flags[e] |= (uint32_t)SLC_VELO_CUDA_FIT;
@@ -507,10 +527,11 @@ __global__ void __launch_bounds__(SLC_VELO_CUDA_THREADS) gather_primaries(const 
 }
 } // namespace
 
-size_t slc_velo_cuda_vertex_shared(uint32_t bins)
+/* What a block has in shared memory, with a histogram of so many of all bins. */
+static size_t vertex_shared(uint32_t room, uint32_t bins)
 {
     const size_t words = bins / 32 + 2;
-    return ((size_t)bins + 1 + 2 * words) * sizeof(uint32_t);
+    return ((size_t)room + 1 + 2 * words) * sizeof(uint32_t);
 }
 
 uint32_t slc_velo_cuda_vertex_blocks(uint32_t multiprocessors)
@@ -526,12 +547,18 @@ size_t slc_velo_cuda_vertex_bytes(uint32_t multiprocessors)
 slc_status slc_velo_cuda_vertices(const slc_velo_cuda_job *job, uint32_t multiprocessors,
                                   struct CUstream_st *stream, slc_error *error)
 {
-    const size_t room = slc_velo_cuda_vertex_shared(job->vertex.bins);
+    const uint32_t bins = job->vertex.bins, most = SLC_VELO_CUDA_VERTEX_NEAR,
+                   near = bins < most ? bins : most;
     if (job->teams != 0) {
         SLC_LAUNCH((find_primaries<SLC_VELO_CUDA_SMALL_TEAM>), TEAM_BLOCKS * multiprocessors,
-                   32 * SLC_VELO_CUDA_SMALL_TEAM, room, stream, *job);
+                   32 * SLC_VELO_CUDA_SMALL_TEAM, vertex_shared(bins, bins), stream, *job, bins, 0U);
     } else {
-        SLC_LAUNCH((find_primaries<1>), slc_velo_cuda_vertex_blocks(multiprocessors), 32, room, stream, *job);
+        const uint32_t blocks = slc_velo_cuda_vertex_blocks(multiprocessors);
+        SLC_LAUNCH((find_primaries<1>), blocks, 32, vertex_shared(near, bins), stream, *job, near, 0U);
+        if (near < bins) { /* those that this has left */
+            SLC_LAUNCH((find_primaries<1>), blocks / 2, 32, vertex_shared(bins, bins), stream, *job, bins,
+                       1U);
+        }
     }
     slc_status status = slc_cuda_check(cudaGetLastError(), "finding primary vertices", error);
     status = status == SLC_OK ? slc_velo_cuda_offsets(job, SLC_VELO_CUDA_OF_PRIMARIES, stream, error)
