@@ -182,7 +182,8 @@ static slc_velo_sensor_in sort_ahead(pass *p, uint32_t sensor)
 {
     slc_velo_sensor_in in = words_of(p, sensor);
     uint32_t *to = p->work->ahead[sensor % SLC_VELO_AHEAD];
-    in.n_words = in.n_words <= SLC_VELO_RANKED ? p->kernels->sort(&in, p->work, to) : 0;
+    const bool few = in.n_words > 0 && in.n_words <= SLC_VELO_RANKED;
+    in.n_words = few ? p->kernels->sort(&in, p->work, to) : 0;
     in.bytes = (const uint8_t *)to;
     in.select_mask = in.select = 0; /* the words have lost the bit that selects */
     return in;
