@@ -146,19 +146,23 @@ static const slc_cli_line lines[] = {
     {"truth",
      "{truth.events} events; {truth.ghost_rate*100|.2f} % of long tracks are ghosts, "
      "{truth.trigger_ghost_rate*100|.2f} % of those above 3 GeV and 0.5 GeV pT",
-     "truth"},
-    {"upstream", "{truth.upstream_ghost_rate*100|.2f} % are ghosts", "truth"},
+     "truth.events"},
+    {"other ids",
+     "{truth.ut_ids_found} of {truth.ut_ids} hits of particles in the UT and {truth.scifi_ids_found} of "
+     "{truth.scifi_ids} in the SciFi are there by their ids: is the truth of another decoding?",
+     ".other_ids"},
+    {"upstream", "{truth.upstream_ghost_rate*100|.2f} % are ghosts", "truth.events"},
     {"momentum",
      "{truth.momentum.sigma68*100|.3f} % (68 %), median {truth.momentum.median*100|.3f} %, of "
      "{truth.momentum.n} "
      "above 3 GeV",
-     "truth"},
+     "truth.events"},
     {"isMuon",
      "{truth.is_muon.muons.fraction*100|.1f} % of {truth.is_muon.muons.tracks} muons above 3 GeV, "
      "{truth.is_muon.others.fraction*100|.2f} % of {truth.is_muon.others.tracks} others; with chi2 below 6 "
      "per degree of freedom {truth.is_muon.muons.fraction_chi2_below_6*100|.1f} and "
      "{truth.is_muon.others.fraction_chi2_below_6*100|.2f} %",
-     "truth"},
+     "truth.events"},
 };
 static const slc_cli_line category[] = {
     {NULL,
@@ -222,6 +226,9 @@ bool slc_hlt1_print(slc_hlt1_job *job)
     if (job->options->truth) {
         slc_cli_tree truth = slc_cli_inner(&tree, "truth");
         put_truth(&truth, &job->check);
+        slc_cli_put(&tree, ".other_ids",
+                    job->check.ut_ids - job->check.ut_ids_found + job->check.scifi_ids -
+                        job->check.scifi_ids_found);
     }
     slc_cli_identity_put(&job->identity, &tree, job->inputs, job->n_inputs);
     slc_cli_put_fields(&tree, "seconds", seconds, N(seconds), totals);
@@ -231,7 +238,7 @@ bool slc_hlt1_print(slc_hlt1_job *job)
     }
     if (!job->options->json) {
         slc_cli_print_lines(&tree, "", lines, N(lines));
-        if (job->options->truth) {
+        if (job->check.events > 0) {
             slc_cli_tree truth = slc_cli_inner(&tree, "truth");
             slc_cli_write_members(&truth, "categories", stdout, category, N(category));
         }

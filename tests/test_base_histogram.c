@@ -118,6 +118,7 @@ static void test_edges_and_emptiness(void **state)
     slc_histogram_init(&h, 1.0, 2.0, 3);
     assert_true(slc_histogram_mean(&h) == 0);
     assert_true(slc_histogram_rms(&h) == 0);
+    assert_true(slc_histogram_quantile(&h, 0.5) == 0 && slc_histogram_half_width(&h) == 0);
     slc_histogram_add(&h, 1.0);
     slc_histogram_add(&h, 2.0);
     slc_histogram_add(&h, nextafter(2.0, 0.0));

@@ -280,7 +280,8 @@ SLC_API void slc_histogram_init(slc_histogram *histogram, double low, double hig
 SLC_API void slc_histogram_add(slc_histogram *histogram, double value);
 SLC_API double slc_histogram_mean(const slc_histogram *histogram);
 SLC_API double slc_histogram_rms(const slc_histogram *histogram); /* standard deviation about the mean */
-/* The value below which the fraction q of all entries lies (under and over included), linear inside a bin. */
+/* Below it lies the fraction q of all entries (under and over included), linear inside a bin; 0 when empty.
+ */
 SLC_API double slc_histogram_quantile(const slc_histogram *histogram, double q);
 /* Half the interval that holds the central 68.27 % of all entries: the width of a Gaussian, little moved by
  * tails. 0 when empty. */

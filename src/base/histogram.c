@@ -58,6 +58,9 @@ double slc_histogram_quantile(const slc_histogram *histogram, double q)
     double below = (double)histogram->under;
     const double wanted = q * all;
     const double width = (histogram->high - histogram->low) / histogram->n_bins;
+    if (all == 0) {
+        return 0;
+    }
     if (wanted <= below) {
         return histogram->low;
     }

@@ -258,6 +258,24 @@ run hlt1 "$ten" no-ut.mdf --geometry "$folder" --json -q --no-checksum --gec-ut-
 want 1
 grep -q "no-ut.mdf: none of its 10 events has a hit of the UT" err || fail "a missing detector behind cut events was not told: $(cat err)"
 
+# Truth of another numbering of the UT's strips is told with its figures, and figures of no truth at all are none.
+old=$data/lhcb/MiniBrunel_2018_MinBias_FTv4_DIGI.mdf
+if [ -e "$old" ]; then
+    run hlt1 "$old" --geometry "$folder" --truth -q
+    want 0
+    grep -q "^other ids .* 0 of 12440 hits of particles in the UT and 40253 of 40253 in the SciFi" out || fail "other ids: $(cat out)"
+    bare=$data/lhcb/upgrade_mc_minbias_scifi_v5.mdf
+    run hlt1 "$bare" --geometry "$folder" --truth -q
+    want 1
+    echo "sluice hlt1: $bare: no event has truth to compare with" | want_err
+    ! grep -qE "^(truth|momentum|long_)" out || fail "figures of no truth: $(cat out)"
+    run hlt1 "$bare" --geometry "$folder" --truth --json -q
+    equal "median of none" "$(key out "o['truth']['momentum']['median'], o['truth']['momentum']['ranges'][5]['median']")" "(0.0, 0.0)"
+fi
+run hlt1 "$ten" --geometry "$folder" --truth -q
+grep -q "^long_p5_pt1_eta25 " out || fail "no efficiencies: $(cat out)"
+! grep -q "^other ids" out || fail "other ids: $(cat out)"
+
 # A folder without what may be absent: told, as there are no muons, or no fits; lines that need them are refused.
 mkdir less
 cp -r "$folder"/*.bin "$folder"/forward_params.txt "$folder"/two_track_mva_model.json "$folder"/kalman_FT6x2 less
