@@ -418,9 +418,20 @@ static void wrong_settings_are_told(void **state)
     assert_string_equal(error.text, "fit of long tracks: the transport's tables are not complete");
     c.passes = 0;
     assert_int_equal(slc_hlt1_fitter_open(&c, &transport, 0, 0, &fitter, &error), SLC_ERR_USAGE);
+    assert_string_equal(error.text, "fit of long tracks: passes must be from 1 to 4, not 0");
     c = config;
     c.noise_scifi = NAN;
     assert_int_equal(slc_hlt1_fitter_open(&c, &transport, 0, 0, &fitter, &error), SLC_ERR_USAGE);
+    assert_non_null(strstr(error.text, "noise_scifi must be from"));
+    c = config;
+    c.energy_loss_mev = 2000;
+    assert_int_equal(slc_hlt1_fitter_open(&c, &transport, 0, 0, &fitter, &error), SLC_ERR_USAGE);
+    assert_string_equal(error.text,
+                        "fit of long tracks: energy_loss_mev must be from -1000 to 1000, not 2000");
+    c = config;
+    c.velo_sigma_mm[6] = 0;
+    assert_int_equal(slc_hlt1_fitter_open(&c, &transport, 0, 0, &fitter, &error), SLC_ERR_USAGE);
+    assert_string_equal(error.text, "fit of long tracks: velo_sigma_mm[6] must be from 1e-06 to 1000, not 0");
     assert_null(fitter);
     slc_hlt1_fitter_close(fitter);
 }

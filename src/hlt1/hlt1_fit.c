@@ -59,19 +59,37 @@ struct slc_hlt1_fitter {
 
 /* ---- opening ------------------------------------------------------------------------------------ */
 
-static bool is_sound(const slc_hlt1_fit_config *c)
+static slc_status check(const slc_hlt1_fit_config *c, slc_error *error)
 {
-    const float positive[] = {c->ut_sigma_mm, c->scifi_sigma_mm, c->noise_velo, c->noise_velo_ut,
-                              c->noise_ut,    c->noise_magnet,   c->noise_scifi};
-    bool sound = c->passes >= 1 && c->passes <= 4 && c->noise_beam >= 0 && c->noise_beam < 1e3f &&
-                 c->energy_loss_mev >= -1e3f && c->energy_loss_mev <= 1e3f;
-    for (size_t i = 0; i < sizeof positive / sizeof *positive; i++) {
-        sound = sound && positive[i] > 1e-6f && positive[i] < 1e3f;
+    const struct {
+        const char *name;
+        float value, low, high;
+    } numbers[] = {{"ut_sigma_mm", c->ut_sigma_mm, 1e-6f, 1e3f},
+                   {"scifi_sigma_mm", c->scifi_sigma_mm, 1e-6f, 1e3f},
+                   {"noise_beam", c->noise_beam, 0, 1e3f},
+                   {"noise_velo", c->noise_velo, 1e-6f, 1e3f},
+                   {"noise_velo_ut", c->noise_velo_ut, 1e-6f, 1e3f},
+                   {"noise_ut", c->noise_ut, 1e-6f, 1e3f},
+                   {"noise_magnet", c->noise_magnet, 1e-6f, 1e3f},
+                   {"noise_scifi", c->noise_scifi, 1e-6f, 1e3f},
+                   {"energy_loss_mev", c->energy_loss_mev, -1e3f, 1e3f},
+                   {"passes", (float)c->passes, 1, 4}};
+    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++) {
+        if (!(numbers[i].value >= numbers[i].low && numbers[i].value <= numbers[i].high)) {
+            return slc_fail(error, SLC_ERR_USAGE, "fit of long tracks: %s must be from %g to %g, not %g",
+                            numbers[i].name, (double)numbers[i].low, (double)numbers[i].high,
+                            (double)numbers[i].value);
+        }
     }
     for (size_t i = 0; i <= SLC_HLT1_FIT_SIZES; i++) {
-        sound = sound && c->velo_sigma_mm[i] > 1e-6f && c->velo_sigma_mm[i] < 1e3f;
+        const float sigma = c->velo_sigma_mm[i];
+        if (!(sigma >= 1e-6f && sigma <= 1e3f)) {
+            return slc_fail(error, SLC_ERR_USAGE,
+                            "fit of long tracks: velo_sigma_mm[%zu] must be from 1e-06 to 1000, not %g", i,
+                            (double)sigma);
+        }
     }
-    return sound;
+    return SLC_OK;
 }
 
 static void narrow(const double *from, size_t n, float *to)
@@ -112,10 +130,8 @@ slc_status slc_hlt1_fitter_open(const slc_hlt1_fit_config *config, const slc_hlt
                                 float beam_x_mm, float beam_y_mm, slc_hlt1_fitter **fitter, slc_error *error)
 {
     *fitter = NULL;
-    if (!is_sound(config)) {
-        return slc_fail(error, SLC_ERR_USAGE,
-                        "fit of long tracks: errors and noise must be positive, and "
-                        "passes 1 to 4");
+    if (check(config, error) != SLC_OK) {
+        return SLC_ERR_USAGE;
     }
     if (!slc_hlt1_transport_complete(transport)) {
         return slc_fail(error, SLC_ERR_USAGE, "fit of long tracks: the transport's tables are not complete");
