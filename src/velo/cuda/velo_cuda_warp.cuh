@@ -81,8 +81,7 @@ struct velo_lot {
     uint32_t mine, lanes;
 };
 
-/* How many lanes of a warp each of n things gets: 1 to 8. Where they are few, one warp of a team has them
- * all, as the others are no faster by it: all are on one multiprocessor. */
+/* How many lanes of a warp each of n things gets: 1 to 8. */
 static __device__ __forceinline__ uint32_t velo_lanes_for(uint32_t n)
 {
     return n > 16 ? 1 : n > 8 ? 2 : n > 4 ? 4 : 8;

@@ -379,7 +379,9 @@ struct progress {
     bool later, again; /* later: the second look, at tracks that are left over; again: vertices move */
 };
 
-/* What comes before a fit: looks for peaks, at all tracks or at those that are left over. Is there a fit? */
+/* What comes before a fit: looks for peaks, at all tracks or at those that are left over. Is there a fit? A
+ * team has room for all bins. */
+template <uint32_t TEAM>
 __device__ __forceinline__ bool look(const slc_velo_cuda_job &job, const finder &f, uint32_t first,
                                      uint32_t n_tracks, progress &p)
 {
@@ -399,12 +401,12 @@ __device__ __forceinline__ bool look(const slc_velo_cuda_job &job, const finder 
         const float *places = later ? f.s.left_place : f.s.place;
         const float *reaches = later ? f.s.left_reach : f.s.reach;
         const reached range = reach_of(job, places, reaches, in_histogram);
-        if (range.end > range.low + f.room) { /* never later, as those are some of all */
+        if (TEAM == 1 && range.end > range.low + f.room) { /* never later, as those are some of all */
             p.seeds = TOO_WIDE;
             return false;
         }
         finder at = f;
-        at.low = range.low;
+        at.low = TEAM == 1 ? range.low : 0;
         fill(job, at, range, places, reaches, in_histogram);
         p.seeds = find_peaks(job, at, before, later ? job.vertex.min_tracks : job.vertex.min_peak);
     }
@@ -444,7 +446,7 @@ __device__ __forceinline__ uint32_t find_vertices(const slc_velo_cuda_job &job, 
     for (;;) {
         bool fit = false;
         if (is_first) {
-            fit = looks ? look(job, f, first, n_tracks, p) : p.again && fits < 2;
+            fit = looks ? look<TEAM>(job, f, first, n_tracks, p) : p.again && fits < 2;
         }
         uint32_t n = p.seeds;
         if constexpr (TEAM > 1) {
@@ -487,9 +489,13 @@ __global__ void __launch_bounds__(32 * TEAM, TEAM > 1 ? TEAM_BLOCKS : BLOCKS)
                       room,
                       0};
     const uint32_t kernel = only_later != 0 ? SLC_VELO_CUDA_NEXT_WIDE : SLC_VELO_CUDA_NEXT_VERTICES;
-    for (uint32_t e = velo_next_event<TEAM>(team, job, kernel); e < n;
-         e = velo_next_event<TEAM>(team, job, kernel)) {
-        if (only_later != 0 && job.n_primaries[e] != LATER) {
+#pragma unroll 1
+    for (;;) {
+        const uint32_t e = velo_next_event<TEAM>(team, job, kernel);
+        if (e >= n) {
+            break;
+        }
+        if (TEAM == 1 && only_later != 0 && job.n_primaries[e] != LATER) {
             continue;
         }
         const uint32_t first = job.track_offset[e], n_tracks = job.track_offset[e + 1] - first;

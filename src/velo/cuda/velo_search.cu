@@ -127,7 +127,8 @@ __device__ __forceinline__ best_seed straightest(const slc_velo_cuda_hit &hit, c
 }
 
 /* Where a step has few hits, as many have in the second pass, several lanes look for a hit's seed: at
- * different pairs, and where there are more lanes than pairs, at different hits. */
+ * different pairs, and where there are more lanes than pairs, at different hits. Of a team, warps that would
+ * have none are the others'. */
 template <uint32_t N, typename Memory>
 __device__ __forceinline__ uint32_t find_seeds(const slc_velo_cuda_job &job, const event &v, Memory &s,
                                                uint32_t d, uint32_t m, uint32_t u, uint32_t n, float limit)
@@ -146,7 +147,7 @@ __device__ __forceinline__ uint32_t find_seeds(const slc_velo_cuda_job &job, con
     velo_team_sync<TEAM>();
 #pragma unroll 1
     for (uint32_t base = 0; base < middle.n; base += 32 * TEAM) {
-        const uint32_t lanes = velo_lanes_for(middle.n - base), each = 32 / lanes;
+        const uint32_t lanes = TEAM > 1 ? 1 : velo_lanes_for(middle.n - base), each = 32 / lanes;
         const uint32_t first = base + velo_warp<TEAM>() * each, i = first + velo_lane() % each;
         const uint32_t mine = velo_lane() / each, of_pairs = min(lanes, OF_PAIRS);
         best_seed best = {limit, 0};
