@@ -225,13 +225,13 @@ static const slc_simd_case fit_case = {
 /* Measured per track: sluice bench --kernels --kernel hlt1.fit */
 const slc_simd_kernel slc_hlt1_fit_kernel_rows[2] = {
     {.name = "hlt1.fit",
-     .preference = {{SLC_SIMD_AVX512ICL, 551},
-                    {SLC_SIMD_AVX512, 566},
-                    {SLC_SIMD_AVX512VL256, 695},
-                    {SLC_SIMD_AVX2, 699},
-                    {SLC_SIMD_AVX512VL128, 1077},
-                    {SLC_SIMD_SSE4, 1110},
-                    {SLC_SIMD_C, 3357}},
+     .preference = {{SLC_SIMD_AVX512, 378},
+                    {SLC_SIMD_AVX512ICL, 387},
+                    {SLC_SIMD_AVX2, 402},
+                    {SLC_SIMD_AVX512VL256, 410},
+                    {SLC_SIMD_AVX512VL128, 582},
+                    {SLC_SIMD_SSE4, 612},
+                    {SLC_SIMD_C, 2397}},
      .bench = &fit_case},
     {.name = NULL},
 };

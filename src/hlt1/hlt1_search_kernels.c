@@ -210,13 +210,13 @@ static const slc_simd_case forward_case = {
 /* Measured per start: sluice bench --kernels --kernel hlt1.forward */
 const slc_simd_kernel slc_hlt1_forward_kernel_rows[2] = {
     {.name = "hlt1.forward",
-     .preference = {{SLC_SIMD_AVX512ICL, 740},
-                    {SLC_SIMD_AVX512, 743},
-                    {SLC_SIMD_AVX512VL256, 1187},
-                    {SLC_SIMD_AVX2, 1297},
-                    {SLC_SIMD_AVX512VL128, 1904},
-                    {SLC_SIMD_SSE4, 2375},
-                    {SLC_SIMD_C, 4262}},
+     .preference = {{SLC_SIMD_AVX512ICL, 365},
+                    {SLC_SIMD_AVX512, 371},
+                    {SLC_SIMD_AVX512VL256, 628},
+                    {SLC_SIMD_AVX2, 686},
+                    {SLC_SIMD_AVX512VL128, 1048},
+                    {SLC_SIMD_SSE4, 1323},
+                    {SLC_SIMD_C, 2669}},
      .bench = &forward_case},
     {.name = NULL},
 };
