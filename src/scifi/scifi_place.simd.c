@@ -78,7 +78,6 @@ static inline f32v place_words(u32v word, u32v mat, bool near, bool alike, const
 static inline bool place_zone(const uint32_t *words, size_t n, bool alike, const slc_scifi_zone *zone,
                               const slc_scifi_hits *hits, size_t row)
 {
-    const u32v last_lane = u32v_set((uint32_t)SIMD_LANES - 1);
     const float *m = zone->number[0];
     f32v before = f32v_set(-INFINITY);
     mask32 wrong = mask32_none();
@@ -88,9 +87,11 @@ static inline bool place_zone(const uint32_t *words, size_t n, bool alike, const
                            (SLC_SCIFI_ZONE_MATS - 1);
         const uint32_t low = (a < b ? a : b) & ~3U, high = (a < b ? b : a) | 3;
         const u32v word = u32v_load(words + i), mat = mats_of(word);
-        const f32v x = 2 * SIMD_LANES != HALF && high - low < SIMD_LANES
-                           ? place_words(word, u32v_min(u32v_sub(mat, u32v_set(low)), last_lane), true, alike,
-                                         m + low, hits, row + i)
+        const f32v x = high - low < SIMD_LANES && 2 * SIMD_LANES != HALF
+                           ? place_words(
+                                 word,
+                                 u32v_min(u32v_sub(mat, u32v_set(low)), u32v_set((uint32_t)SIMD_LANES - 1)),
+                                 true, alike, m + low, hits, row + i)
                            : place_words(word, mat, false, alike, m, hits, row + i);
         const mask32 not_above = f32v_le(x, f32v_previous(before, x));
         wrong = mask32_or(wrong, mask32_and(not_above, mask32_first(n - i)));
