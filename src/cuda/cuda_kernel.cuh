@@ -24,4 +24,22 @@
 #define SLC_DYNAMIC_SHARED(type, name) extern __shared__ __align__(16) type name[]
 #endif
 
+/* The least and the greatest number of a whole warp, of 32 bits: an instruction where the GPU has one. */
+template <typename number> __device__ __forceinline__ number slc_warp_least(number value)
+{
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+    return __reduce_min_sync(UINT32_MAX, value);
+#else
+    for (int step = 16; step > 0; step /= 2) {
+        value = min(value, __shfl_xor_sync(UINT32_MAX, value, step));
+    }
+    return value;
+#endif
+}
+
+template <typename number> __device__ __forceinline__ number slc_warp_greatest(number value)
+{
+    return static_cast<number>(~slc_warp_least(static_cast<number>(~value)));
+}
+
 #endif

@@ -98,7 +98,7 @@ static void bend_y(const slc_hlt1_forward_in *in, slc_hlt1_forward_work *w)
                y5 = MUL(y3, ty2);
     for (size_t i = 0; i < 6; i++) {
         for (size_t power = 0; power < 3; power++) {
-            const float(*c)[6 + 64] = &in->tables->y_correction[6 * power];
+            const float(*c)[6] = &in->tables->y_correction[6 * power];
             const bool even = power == 1;
             f32v sum = MUL(f(c[0][i]), even ? ty : both);
             sum = ADD(sum, MUL(f(c[1][i]), even ? x2y : x3y));

@@ -15,13 +15,13 @@
 #define SLC_HLT1_SCIFI_Z_MM 8520.0f
 #define SLC_SCIFI_DZDY      0.003601f
 
-/* Polynomials of forward_params.txt, and layers a vector at a time. */
+/* Polynomials of forward_params.txt, as they are gone through, and layers. */
 typedef struct slc_hlt1_forward_tables {
     const slc_hlt1_forward_params *params;
     float polarity;
-    float kick[25][4]; /* the params', number by number, of the stations */
-    float dxdy[SLC_SCIFI_LAYERS + 64], zone_z[SLC_SCIFI_LAYERS + 64];
-    float y_correction[18][6 + 64]; /* the params', number by number, of the tilted layers */
+    float kick[25][SLC_SCIFI_STATIONS]; /* the params', number by number, of the stations */
+    float dxdy[SLC_SCIFI_LAYERS], zone_z[SLC_SCIFI_LAYERS];
+    float y_correction[18][6]; /* the params', number by number, of the tilted layers */
 } slc_hlt1_forward_tables;
 void slc_hlt1_forward_tables_make(const slc_hlt1_geometry *geometry, slc_hlt1_forward_tables *tables);
 

@@ -251,6 +251,7 @@ static uint64_t sum_pixels(const slc_velo_hits *hits)
  * of them is placed: what a processor guesses wrong there then does not wait for the sorting. */
 static slc_status run_superpixels(pass *p)
 {
+    _Static_assert(SLC_VELO_SENSORS % SLC_VELO_AHEAD == 0, "sensors are gone through in groups");
     slc_status status = SLC_OK;
     p->unsorted = false;
     for (uint32_t first = 0; first < SLC_VELO_SENSORS && status == SLC_OK; first += SLC_VELO_AHEAD) {

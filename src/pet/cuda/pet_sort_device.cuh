@@ -97,23 +97,6 @@ __device__ __forceinline__ uint32_t sum_before(uint32_t value, uint32_t *warps, 
     return before + sum - value;
 }
 
-__device__ __forceinline__ uint32_t least_of_warp(uint32_t value)
-{
-#if __CUDA_ARCH__ >= 800
-    return __reduce_min_sync(ALL_LANES, value);
-#else
-    for (int step = 16; step > 0; step /= 2) {
-        value = min(value, __shfl_xor_sync(ALL_LANES, value, step));
-    }
-    return value;
-#endif
-}
-
-__device__ __forceinline__ uint32_t most_of_warp(uint32_t value)
-{
-    return ~least_of_warp(~value);
-}
-
 inline uint32_t blocks_for(uint64_t n, uint32_t each)
 {
     return static_cast<uint32_t>((n + each - 1) / each);

@@ -202,15 +202,15 @@ __device__ __forceinline__ uint32_t slot_scale(room<WIDE> &r, const cargo<WIDE> 
             mine_most = max(mine_most, static_cast<uint32_t>(c.since[i] >> shift));
         }
     }
-    mine_least = least_of_warp(mine_least);
-    mine_most = most_of_warp(mine_most);
+    mine_least = slc_warp_least(mine_least);
+    mine_most = slc_warp_greatest(mine_most);
     if (lane == 0) {
         r.least[threadIdx.x / 32] = mine_least;
         r.most[threadIdx.x / 32] = mine_most;
     }
     __syncthreads();
-    *least = least_of_warp(r.least[lane % (THREADS / 32)]);
-    const uint32_t span = most_of_warp(r.most[lane % (THREADS / 32)]) - *least;
+    *least = slc_warp_least(r.least[lane % (THREADS / 32)]);
+    const uint32_t span = slc_warp_greatest(r.most[lane % (THREADS / 32)]) - *least;
     const float scale = static_cast<float>(SLOTS) * 4294967296.0F / (static_cast<float>(span) + 1.0F);
     return static_cast<uint32_t>(fminf(scale * 0.99999F, 4294960000.0F));
 }

@@ -99,12 +99,12 @@ __device__ __forceinline__ bool no_order(const slc_pet_sort_head *head)
 /* The least over all threads; `warps` is a word for each warp. */
 template <int THREADS> __device__ __forceinline__ uint32_t least_of_block(uint32_t value, uint32_t *warps)
 {
-    value = least_of_warp(value);
+    value = slc_warp_least(value);
     if (threadIdx.x % 32 == 0) {
         warps[threadIdx.x / 32] = value;
     }
     __syncthreads();
-    value = least_of_warp(warps[threadIdx.x % (THREADS / 32)]);
+    value = slc_warp_least(warps[threadIdx.x % (THREADS / 32)]);
     return value;
 }
 

@@ -23,24 +23,6 @@ struct __attribute__((aligned(16))) velo_four {
     uint32_t at[4];
 };
 
-/* The least and the greatest number of all lanes: an instruction where the GPU has one. */
-static __device__ __forceinline__ int32_t velo_least(int32_t number)
-{
-#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
-    return __reduce_min_sync(velo_all_lanes, number);
-#else
-    for (uint32_t step = 16; step > 0; step /= 2) {
-        number = min(number, __shfl_xor_sync(velo_all_lanes, number, step));
-    }
-    return number;
-#endif
-}
-
-static __device__ __forceinline__ int32_t velo_greatest(int32_t number)
-{
-    return ~velo_least(~number);
-}
-
 /* A number's bits, in the order of numbers; and back. */
 static __device__ __forceinline__ int32_t velo_ordered(float number)
 {
@@ -103,8 +85,8 @@ static __device__ __noinline__ void velo_make_bins(velo_team<WARPS_OF> &team, Bi
         high = max(high, hit.z);
     }
     __syncwarp();
-    low = velo_number_of(velo_least(velo_ordered(low)));
-    high = velo_number_of(velo_greatest(velo_ordered(high)));
+    low = velo_number_of(slc_warp_least(velo_ordered(low)));
+    high = velo_number_of(slc_warp_greatest(velo_ordered(high)));
     if constexpr (WARPS_OF > 1) {
         if (lane == 0) {
             team.of_warp[threadIdx.x / 32] = __float_as_uint(low);
