@@ -12,54 +12,40 @@ static const char *const row_names[SLC_HLT1_ROWS] = {"clusters",        "tracks"
                                                      "ut_hits",         "scifi_clusters", "muon_hits",
                                                      "upstream_tracks", "long_tracks",    "secondaries"};
 
-static void put_fraction(slc_cli_tree *tree, const char *name, const char *sigma, uint64_t part,
-                         uint64_t whole)
-{
-    const slc_fraction fraction = slc_fraction_of(part, whole);
-    slc_cli_put(tree, name, fraction.value);
-    slc_cli_put(tree, sigma, fraction.sigma);
-}
-
 static void put_category(slc_cli_tree *tree, const slc_hlt1_category_counts *counts)
 {
     const double matched = (double)counts->matched;
     slc_cli_put(tree, "reconstructible", counts->reconstructible);
     slc_cli_put(tree, "found", counts->found);
-    put_fraction(tree, "efficiency", "efficiency_sigma", counts->found, counts->reconstructible);
+    slc_cli_put_fraction(tree, "efficiency", "efficiency_sigma", counts->found, counts->reconstructible);
     slc_cli_put(tree, "clones", counts->clones);
-    slc_cli_put(tree, "clone_rate", slc_cli_ratio((double)counts->clones, matched));
-    slc_cli_put(tree, "purity", slc_cli_ratio(counts->purity_sum, matched));
-    slc_cli_put(tree, "hit_efficiency", slc_cli_ratio(counts->hit_efficiency_sum, matched));
+    slc_cli_put(tree, "clone_rate", slc_cli_of(counts->matched, (double)counts->clones / matched));
+    slc_cli_put(tree, "purity", slc_cli_of(counts->matched, counts->purity_sum / matched));
+    slc_cli_put(tree, "hit_efficiency", slc_cli_of(counts->matched, counts->hit_efficiency_sum / matched));
 }
 
 static void put_resolution(slc_cli_tree *tree, const slc_histogram *h)
 {
-    slc_cli_put(tree, "n", h->under + h->inside + h->over);
+    slc_cli_put(tree, "n", slc_cli_entries(h));
     slc_cli_put(tree, "outside", h->under + h->over);
-    slc_cli_put(tree, "median", slc_histogram_quantile(h, 0.5));
-    slc_cli_put(tree, "mean", slc_histogram_mean(h));
-    slc_cli_put(tree, "sigma68", slc_histogram_half_width(h));
-}
-
-static void put_pull(slc_cli_tree *tree, const slc_histogram *h)
-{
-    slc_cli_put(tree, "pull_mean", slc_histogram_mean(h));
-    slc_cli_put(tree, "pull_sigma68", slc_histogram_half_width(h));
+    slc_cli_put(tree, "median", slc_cli_of(slc_cli_entries(h), slc_histogram_quantile(h, 0.5)));
+    slc_cli_put_spread(tree, h, "mean", NULL, "sigma68");
 }
 
 static void put_momentum(slc_cli_tree *tree, const slc_hlt1_check *check)
 {
     static const double low[SLC_HLT1_MOMENTUM_RANGES] = {3, 5, 10, 20, 40, 80};
     put_resolution(tree, &check->momentum);
-    put_pull(tree, &check->pull);
-    slc_cli_put(tree, "pull_sigma68_below_3", slc_histogram_half_width(&check->pull_soft));
+    slc_cli_put_spread(tree, &check->pull, "pull_mean", NULL, "pull_sigma68");
+    slc_cli_put(tree, "pull_sigma68_below_3",
+                slc_cli_of(slc_cli_entries(&check->pull_soft), slc_histogram_half_width(&check->pull_soft)));
     slc_cli_put(tree, "wrong_charges", check->wrong_charges);
     slc_cli_put_array(tree, "ranges");
     for (size_t k = 0; k < SLC_HLT1_MOMENTUM_RANGES; k++) {
         slc_cli_tree row = slc_cli_append(tree, "ranges");
         slc_cli_put(&row, "p_low_gev", low[k]);
         put_resolution(&row, &check->momentum_of[k]);
-        put_pull(&row, &check->pull_of[k]);
+        slc_cli_put_spread(&row, &check->pull_of[k], "pull_mean", NULL, "pull_sigma68");
     }
 }
 
@@ -68,13 +54,10 @@ static void put_muons(slc_cli_tree *tree, const char *whose, const slc_hlt1_muon
     slc_cli_tree at = slc_cli_inner(tree, whose);
     slc_cli_put(&at, "tracks", counts->tracks);
     slc_cli_put(&at, "is_muon", counts->is_muon);
-    put_fraction(&at, "fraction", "fraction_sigma", counts->is_muon, counts->tracks);
-    slc_cli_put(&at, "fraction_chi2_below_3",
-                slc_cli_ratio((double)counts->below[0], (double)counts->tracks));
-    slc_cli_put(&at, "fraction_chi2_below_5",
-                slc_cli_ratio((double)counts->below[1], (double)counts->tracks));
-    slc_cli_put(&at, "fraction_chi2_below_6",
-                slc_cli_ratio((double)counts->below[2], (double)counts->tracks));
+    slc_cli_put_fraction(&at, "fraction", "fraction_sigma", counts->is_muon, counts->tracks);
+    slc_cli_put_fraction(&at, "fraction_chi2_below_3", NULL, counts->below[0], counts->tracks);
+    slc_cli_put_fraction(&at, "fraction_chi2_below_5", NULL, counts->below[1], counts->tracks);
+    slc_cli_put_fraction(&at, "fraction_chi2_below_6", NULL, counts->below[2], counts->tracks);
 }
 
 static void put_truth(slc_cli_tree *tree, const slc_hlt1_check *check)
@@ -91,11 +74,11 @@ static void put_truth(slc_cli_tree *tree, const slc_hlt1_check *check)
                                            {"trigger_tracks", COUNTED(trigger_tracks)},
                                            {"trigger_ghosts", COUNTED(trigger_ghosts)}};
     slc_cli_put_fields(tree, "", fields, N(fields), check);
-    put_fraction(tree, "upstream_ghost_rate", "upstream_ghost_rate_sigma", check->upstream_ghosts,
-                 check->upstream_tracks);
-    put_fraction(tree, "ghost_rate", "ghost_rate_sigma", check->long_ghosts, check->long_tracks);
-    put_fraction(tree, "trigger_ghost_rate", "trigger_ghost_rate_sigma", check->trigger_ghosts,
-                 check->trigger_tracks);
+    slc_cli_put_fraction(tree, "upstream_ghost_rate", "upstream_ghost_rate_sigma", check->upstream_ghosts,
+                         check->upstream_tracks);
+    slc_cli_put_fraction(tree, "ghost_rate", "ghost_rate_sigma", check->long_ghosts, check->long_tracks);
+    slc_cli_put_fraction(tree, "trigger_ghost_rate", "trigger_ghost_rate_sigma", check->trigger_ghosts,
+                         check->trigger_tracks);
     for (int i = 0; i < 2 * SLC_HLT1_CATEGORIES; i++) {
         const char *name = slc_hlt1_category_name((slc_hlt1_category)(i / 2), i % 2 == 1);
         char path[64];
@@ -179,13 +162,13 @@ static void put_decisions(slc_cli_tree *tree, const slc_hlt1_job *job)
     slc_cli_put(tree, "selection.accepted", totals->accepted);
     slc_cli_put(tree, "selection.cut_short", totals->limited);
     slc_cli_put(tree, "selection.written", totals->written);
-    slc_cli_put(tree, "selection.rate", slc_fraction_of(totals->accepted, totals->events).value);
+    slc_cli_put_fraction(tree, "selection.rate", NULL, totals->accepted, totals->events);
     slc_cli_put_array(tree, "selection.lines");
     for (uint32_t k = 0; k < job->lines.n_lines; k++) {
         slc_cli_tree line = slc_cli_append(tree, "selection.lines");
         slc_cli_put(&line, "name", (const char *)job->lines.lines[k].name);
         slc_cli_put(&line, "accepted", totals->of_line[k]);
-        slc_cli_put(&line, "rate", slc_fraction_of(totals->of_line[k], totals->events).value);
+        slc_cli_put_fraction(&line, "rate", NULL, totals->of_line[k], totals->events);
     }
 }
 

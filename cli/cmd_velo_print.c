@@ -13,14 +13,6 @@
 
 /* ---- the tree ---------------------------------------------------------------------------------- */
 
-static void put_fraction(slc_cli_tree *tree, const char *name, const char *sigma, uint64_t part,
-                         uint64_t whole)
-{
-    const slc_fraction fraction = slc_fraction_of(part, whole);
-    slc_cli_put(tree, name, fraction.value);
-    slc_cli_put(tree, sigma, fraction.sigma);
-}
-
 /* What is hidden of a histogram: all that lines want. `name` and `unit` are those of the CSV. */
 static slc_cli_tree hide_histogram(slc_cli_tree *tree, const char *path, const slc_histogram *histogram,
                                    const char *name, const char *unit)
@@ -28,9 +20,7 @@ static slc_cli_tree hide_histogram(slc_cli_tree *tree, const char *path, const s
     slc_cli_tree at = slc_cli_inner(tree, path);
     slc_cli_put(&at, ".name", name);
     slc_cli_put(&at, ".unit", unit);
-    slc_cli_put(&at, ".mean", slc_histogram_mean(histogram));
-    slc_cli_put(&at, ".rms", slc_histogram_rms(histogram));
-    slc_cli_put(&at, ".half_width", slc_histogram_half_width(histogram));
+    slc_cli_put_spread(&at, histogram, ".mean", ".rms", ".half_width");
     slc_cli_put(&at, ".high", histogram->high);
     slc_cli_put(&at, ".inside", histogram->inside);
     return at;
@@ -40,10 +30,8 @@ static slc_cli_tree put_histogram(slc_cli_tree *tree, const char *path, const sl
                                   const char *name, const char *unit)
 {
     slc_cli_tree at = hide_histogram(tree, path, histogram, name, unit);
-    slc_cli_put(&at, "mean", slc_histogram_mean(histogram));
-    slc_cli_put(&at, "rms", slc_histogram_rms(histogram));
-    slc_cli_put(&at, "half_width_68", slc_histogram_half_width(histogram));
-    slc_cli_put(&at, "n", histogram->under + histogram->inside + histogram->over);
+    slc_cli_put_spread(&at, histogram, "mean", "rms", "half_width_68");
+    slc_cli_put(&at, "n", slc_cli_entries(histogram));
     slc_cli_put(&at, "outside", histogram->under + histogram->over);
     return at;
 }
@@ -53,13 +41,13 @@ static void put_category(slc_cli_tree *tree, const slc_velo_category_counts *cou
     const double matched = (double)counts->matched;
     slc_cli_put(tree, "reconstructible", counts->reconstructible);
     slc_cli_put(tree, "found", counts->found);
-    put_fraction(tree, "efficiency", "efficiency_sigma", counts->found, counts->reconstructible);
+    slc_cli_put_fraction(tree, "efficiency", "efficiency_sigma", counts->found, counts->reconstructible);
     slc_cli_put(tree, "clones", counts->clones);
-    put_fraction(tree, "clone_rate", ".clone_sigma", counts->clones, counts->found + counts->clones);
-    slc_cli_put(tree, "purity", slc_cli_ratio(counts->purity_sum, matched));
-    slc_cli_put(tree, "hit_efficiency", slc_cli_ratio(counts->hit_efficiency_sum, matched));
-    slc_cli_put(tree, "first_hits", slc_cli_ratio(counts->first_hits_sum, matched));
-    slc_cli_put(tree, "last_hits", slc_cli_ratio(counts->last_hits_sum, matched));
+    slc_cli_put_fraction(tree, "clone_rate", ".clone_sigma", counts->clones, counts->found + counts->clones);
+    slc_cli_put(tree, "purity", slc_cli_of(counts->matched, counts->purity_sum / matched));
+    slc_cli_put(tree, "hit_efficiency", slc_cli_of(counts->matched, counts->hit_efficiency_sum / matched));
+    slc_cli_put(tree, "first_hits", slc_cli_of(counts->matched, counts->first_hits_sum / matched));
+    slc_cli_put(tree, "last_hits", slc_cli_of(counts->matched, counts->last_hits_sum / matched));
     slc_cli_put(tree, ".matched", counts->matched);
 }
 
@@ -80,13 +68,9 @@ static void put_categories(slc_cli_tree *tree, const slc_velo_check *check)
 static void put_residuals(slc_cli_tree *tree, const slc_velo_check *check)
 {
     const slc_histogram *x = &check->residual_x_um, *y = &check->residual_y_um;
-    slc_cli_put(tree, "x_mean_um", slc_histogram_mean(x));
-    slc_cli_put(tree, "x_rms_um", slc_histogram_rms(x));
-    slc_cli_put(tree, "x_half_width_68_um", slc_histogram_half_width(x));
-    slc_cli_put(tree, "y_mean_um", slc_histogram_mean(y));
-    slc_cli_put(tree, "y_rms_um", slc_histogram_rms(y));
-    slc_cli_put(tree, "y_half_width_68_um", slc_histogram_half_width(y));
-    slc_cli_put(tree, "n", x->under + x->inside + x->over);
+    slc_cli_put_spread(tree, x, "x_mean_um", "x_rms_um", "x_half_width_68_um");
+    slc_cli_put_spread(tree, y, "y_mean_um", "y_rms_um", "y_half_width_68_um");
+    slc_cli_put(tree, "n", slc_cli_entries(x));
     slc_cli_put(tree, "x_outside", x->under + x->over);
     slc_cli_put(tree, "y_outside", y->under + y->over);
     (void)hide_histogram(tree, ".x", x, "residual_x", "um");
@@ -96,10 +80,8 @@ static void put_residuals(slc_cli_tree *tree, const slc_velo_check *check)
 static void put_pull(slc_cli_tree *tree, const char *path, const slc_histogram *pull, const char *name)
 {
     slc_cli_tree at = hide_histogram(tree, path, pull, name, "1");
-    slc_cli_put(&at, "mean", slc_histogram_mean(pull));
-    slc_cli_put(&at, "width", slc_histogram_rms(pull));
-    slc_cli_put(&at, "half_width_68", slc_histogram_half_width(pull));
-    slc_cli_put(&at, "n", pull->under + pull->inside + pull->over);
+    slc_cli_put_spread(&at, pull, "mean", "width", "half_width_68");
+    slc_cli_put(&at, "n", slc_cli_entries(pull));
 }
 
 /* The shares of the bins; *largest is the largest one. */
@@ -108,11 +90,16 @@ static json_t *shares_of(const slc_histogram *histogram, double *largest)
     json_t *shares = json_array();
     *largest = 0;
     for (uint32_t b = 0; b < histogram->n_bins; b++) {
-        const double share = slc_cli_ratio((double)histogram->bin[b], (double)histogram->inside);
-        (void)json_array_append_new(shares, json_real(share));
+        const double share = (double)histogram->bin[b] / (double)histogram->inside;
+        (void)json_array_append_new(shares, histogram->inside > 0 ? json_real(share) : json_null());
         *largest = share > *largest ? share : *largest;
     }
     return shares;
+}
+
+static void put_width(slc_cli_tree *tree, const char *name, const slc_histogram *pull)
+{
+    slc_cli_put(tree, name, slc_cli_of(slc_cli_entries(pull), slc_histogram_half_width(pull)));
 }
 
 /* Pulls and the probability of chi2 by momentum. */
@@ -130,10 +117,10 @@ static void put_momentum(slc_cli_tree *tree, const slc_velo_check *check)
         slc_cli_put(&row, "p_low_gev", low);
         slc_cli_put(&row, "p_high_gev", high);
         slc_cli_put(&row, "n", range->probability.inside);
-        slc_cli_put(&row, "pull_x", slc_histogram_half_width(&range->pull_x));
-        slc_cli_put(&row, "pull_y", slc_histogram_half_width(&range->pull_y));
-        slc_cli_put(&row, "pull_tx", slc_histogram_half_width(&range->pull_tx));
-        slc_cli_put(&row, "pull_ty", slc_histogram_half_width(&range->pull_ty));
+        put_width(&row, "pull_x", &range->pull_x);
+        put_width(&row, "pull_y", &range->pull_y);
+        put_width(&row, "pull_tx", &range->pull_tx);
+        put_width(&row, "pull_ty", &range->pull_ty);
         slc_cli_put_json(&row, "chi2_probability", shares_of(&range->probability, &largest));
         slc_cli_put(&row, ".largest", largest);
     }
@@ -165,6 +152,7 @@ static void put_impact(slc_cli_tree *tree, const slc_velo_check *check)
         (void)put_histogram(&row, "", &check->impact_um[k], name, "um");
         slc_cli_put(&row, "inverse_pt_low", SLC_VELO_IMPACT_STEP * (double)k);
         slc_cli_put(&row, "inverse_pt_high", SLC_VELO_IMPACT_STEP * (double)(k + 1));
+        slc_cli_put_bool(&row, ".any", slc_cli_entries(&check->impact_um[k]) > 0);
     }
 }
 
@@ -186,7 +174,7 @@ static void put_vertices(slc_cli_tree *tree, const slc_velo_check *check)
         slc_cli_tree at = slc_cli_inner(tree, name);
         slc_cli_put(&at, "reconstructible", counts->reconstructible);
         slc_cli_put(&at, "found", counts->found);
-        put_fraction(&at, "efficiency", "efficiency_sigma", counts->found, counts->reconstructible);
+        slc_cli_put_fraction(&at, "efficiency", "efficiency_sigma", counts->found, counts->reconstructible);
         slc_cli_put(&at, ".name", name);
     }
 }
@@ -201,7 +189,7 @@ static void put_truth(slc_cli_tree *tree, const slc_velo_check *check)
         {"ghosts", FIELD(slc_velo_check, ghosts)},
     };
     slc_cli_put_fields(tree, "", fields, N(fields), check);
-    put_fraction(tree, "ghost_rate", "ghost_rate_sigma", check->ghosts, check->tracks);
+    slc_cli_put_fraction(tree, "ghost_rate", "ghost_rate_sigma", check->ghosts, check->tracks);
     put_categories(tree, check);
     slc_cli_tree residuals = slc_cli_inner(tree, "residuals");
     put_residuals(&residuals, check);
@@ -485,22 +473,22 @@ static const slc_cli_line csv_truth[] = {
     {NULL, "truth.mc_hits,{mc_hits},,1", NULL},
     {NULL, "truth.mc_hits_found,{mc_hits_found},,1", NULL},
     {NULL, "truth.ghosts,{ghosts},,1", NULL},
-    {NULL, "truth.ghost_rate,{ghost_rate|.9g},{ghost_rate_sigma|.9g},1", NULL},
+    {NULL, "truth.ghost_rate,{ghost_rate|.9g},{ghost_rate_sigma|.9g},1", "tracks"},
 };
 static const slc_cli_line csv_category[] = {
     {NULL, "{.key}.reconstructible,{reconstructible},,1", NULL},
     {NULL, "{.key}.found,{found},,1", NULL},
-    {NULL, "{.key}.efficiency,{efficiency|.9g},{efficiency_sigma|.9g},1", NULL},
-    {NULL, "{.key}.clone_rate,{clone_rate|.9g},{.clone_sigma|.9g},1", NULL},
-    {NULL, "{.key}.purity,{purity|.9g},,1", NULL},
-    {NULL, "{.key}.hit_efficiency,{hit_efficiency|.9g},,1", NULL},
-    {NULL, "{.key}.first_hits,{first_hits|.9g},,1", NULL},
-    {NULL, "{.key}.last_hits,{last_hits|.9g},,1", NULL},
+    {NULL, "{.key}.efficiency,{efficiency|.9g},{efficiency_sigma|.9g},1", "reconstructible"},
+    {NULL, "{.key}.clone_rate,{clone_rate|.9g},{.clone_sigma|.9g},1", ".matched"},
+    {NULL, "{.key}.purity,{purity|.9g},,1", ".matched"},
+    {NULL, "{.key}.hit_efficiency,{hit_efficiency|.9g},,1", ".matched"},
+    {NULL, "{.key}.first_hits,{first_hits|.9g},,1", ".matched"},
+    {NULL, "{.key}.last_hits,{last_hits|.9g},,1", ".matched"},
 };
 static const slc_cli_line csv_vertices[] = {
     {NULL, "vertices_{.name}.reconstructible,{reconstructible},,1", NULL},
     {NULL, "vertices_{.name}.found,{found},,1", NULL},
-    {NULL, "vertices_{.name}.efficiency,{efficiency|.9g},{efficiency_sigma|.9g},1", NULL},
+    {NULL, "vertices_{.name}.efficiency,{efficiency|.9g},{efficiency_sigma|.9g},1", "reconstructible"},
 };
 static const slc_cli_line csv_all_vertices[] = {
     {NULL, "vertices.reconstructed,{vertices.reconstructed},,1", NULL},
@@ -508,10 +496,10 @@ static const slc_cli_line csv_all_vertices[] = {
     {NULL, "vertices.clones,{vertices.clones},,1", NULL},
 };
 static const slc_cli_line csv_histogram[] = {
-    {NULL, "{.name}.mean,{.mean|.9g},,{.unit}", NULL},
-    {NULL, "{.name}.rms,{.rms|.9g},,{.unit}", NULL},
+    {NULL, "{.name}.mean,{.mean|.9g},,{.unit}", ".inside"},
+    {NULL, "{.name}.rms,{.rms|.9g},,{.unit}", ".inside"},
     {NULL, "{.name}.entries,{.inside},,1", NULL},
-    {NULL, "{.name}.half_width_68,{.half_width|.9g},,{.unit}", "inverse_pt_high"},
+    {NULL, "{.name}.half_width_68,{.half_width|.9g},,{.unit}", ".any"},
 };
 static const slc_cli_line csv_end[] = {
     {NULL, "time.chain,{seconds|.9g},,s", NULL},

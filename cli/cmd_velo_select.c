@@ -5,6 +5,7 @@
  * through.
  */
 #include "cmd_velo_select.h"
+#include "cli_sums.h"
 #include "cli_talk.h"
 
 #include <inttypes.h>
@@ -204,11 +205,9 @@ bool slc_velo_selecting_take(slc_velo_selecting *s, const char *input, const slc
 
 static void put_line(slc_cli_tree *tree, const slc_velo_selecting *s, uint32_t k)
 {
-    const slc_fraction rate = slc_fraction_of(s->line_accepted[k], s->events);
     slc_cli_put(tree, "name", (const char *)s->selection.lines[k].name);
     slc_cli_put(tree, "accepted", s->line_accepted[k]);
-    slc_cli_put(tree, "rate", rate.value);
-    slc_cli_put(tree, ".sigma", rate.sigma);
+    slc_cli_put_fraction(tree, "rate", ".sigma", s->line_accepted[k], s->events);
     slc_cli_put(tree, "alone", s->line_alone[k]);
     slc_cli_put(tree, "cut_short", s->line_limited[k]);
 }
@@ -218,7 +217,7 @@ void slc_velo_selecting_put(const slc_velo_selecting *s, slc_cli_tree *tree)
     slc_cli_put(tree, "selection.file", s->file);
     slc_cli_put(tree, "selection.events", s->events);
     slc_cli_put(tree, "selection.accepted", s->accepted);
-    slc_cli_put(tree, "selection.rate", slc_fraction_of(s->accepted, s->events).value);
+    slc_cli_put_fraction(tree, "selection.rate", NULL, s->accepted, s->events);
     slc_cli_put(tree, "selection.written", s->written);
     slc_cli_put_bool(tree, "selection.decision_bank", s->with_bank);
     slc_cli_put_array(tree, "selection.lines");
@@ -234,7 +233,7 @@ void slc_velo_selecting_put(const slc_velo_selecting *s, slc_cli_tree *tree)
             (void)snprintf(name, sizeof name, "by %u line%s", n, n == 1 ? "" : "s");
             slc_cli_put(&row, "name", (const char *)name);
             slc_cli_put(&row, "accepted", s->accepted_by[n]);
-            slc_cli_put(&row, "rate", slc_fraction_of(s->accepted_by[n], s->events).value);
+            slc_cli_put_fraction(&row, "rate", NULL, s->accepted_by[n], s->events);
         }
     }
 }

@@ -270,7 +270,9 @@ if [ -e "$old" ]; then
     echo "sluice hlt1: $bare: no event has truth to compare with" | want_err
     ! grep -qE "^(truth|momentum|long_)" out || fail "figures of no truth: $(cat out)"
     run hlt1 "$bare" --geometry "$folder" --truth --json -q
-    equal "median of none" "$(key out "o['truth']['momentum']['median'], o['truth']['momentum']['ranges'][5]['median']")" "(0.0, 0.0)"
+    # A number of nothing is none: of every one that is made of counts, all are 0 and it is null.
+    equal "numbers of none" "$(key out "sorted({type(v).__name__ + str(v) for part in [o['truth'], o['truth']['momentum'], *o['truth']['momentum']['ranges'], *o['truth']['categories'].values(), *o['truth']['is_muon'].values()] for k, v in part.items() if k not in ('p_low_gev', 'upstream_tracks', 'categories', 'momentum', 'ranges', 'is_muon') or v is None})")" "['NoneTypeNone', 'int0']"
+    equal "and those" "$(key out "[o['truth']['is_muon']['muons'][k] for k in ('tracks', 'is_muon', 'fraction', 'fraction_chi2_below_6')]")" "[0, 0, None, None]"
 fi
 run hlt1 "$ten" --geometry "$folder" --truth -q
 grep -q "^long_p5_pt1_eta25 " out || fail "no efficiencies: $(cat out)"

@@ -30,13 +30,19 @@ t = o["truth"]
 assert abs(t["ghost_rate"] - t["ghosts"] / t["tracks"]) < 1e-12 and t["tracks"] == o["tracks"] > 500
 for name, c in t["categories"].items():
     n = c["reconstructible"]
-    assert c["found"] <= n and 0 <= c["purity"] <= 1 and 0 <= c["hit_efficiency"] <= 1, name
     if n:
         f = c["found"] / n
         assert abs(c["efficiency"] - f) < 1e-12
         assert abs(c["efficiency_sigma"] - (f * (1 - f) / n) ** 0.5) < 1e-9
+    else:
+        assert c["efficiency"] is c["efficiency_sigma"] is None, name
     both = c["found"] + c["clones"]
-    assert abs(c["clone_rate"] - (c["clones"] / both if both else 0)) < 1e-12
+    if both:
+        assert abs(c["clone_rate"] - c["clones"] / both) < 1e-12
+        assert c["found"] <= n and 0 <= c["purity"] <= 1 and 0 <= c["hit_efficiency"] <= 1, name
+    else:
+        assert all(c[k] is None for k in ("clone_rate", "purity", "hit_efficiency", "first_hits", "last_hits")), name
+assert any(c["reconstructible"] == 0 for c in t["categories"].values()), "no number of none was looked at"
 v = t["categories"]["velo_eta25"]
 assert v["reconstructible"] > 500 and v["efficiency"] > 0.9
 assert 0 < t["residuals"]["x_rms_um"] < 25 and t["residuals"]["n"] > 500
