@@ -56,7 +56,7 @@ static void set_defaults(void *at)
                                          .events = 1000,
                                          .distinct = 1000,
                                          .seed = 1,
-                                         .batch = 8,
+                                         .batch = SLC_HLT1_BATCH_EVENTS,
                                          .repetitions = 11,
                                          .time = 10};
 }

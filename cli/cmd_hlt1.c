@@ -42,7 +42,7 @@ static const slc_cli_option table[] = {
 
 static void defaults(void *options)
 {
-    *(slc_hlt1_options *)options = (slc_hlt1_options){.batch = 8, .threads = 1};
+    *(slc_hlt1_options *)options = (slc_hlt1_options){.batch = SLC_HLT1_BATCH_EVENTS, .threads = 1};
 }
 
 const char *slc_hlt1_settings_name(int settings)
@@ -92,17 +92,28 @@ static slc_status open_lines(slc_hlt1_job *job)
     return status;
 }
 
-/* What the folder may lack is missed in the results, where it looks as if there were nothing. */
-static void tell_geometry(const slc_hlt1_job *job)
+size_t slc_hlt1_not_done(const slc_hlt1_job *job, slc_hlt1_undone undone[SLC_HLT1_UNDONE])
 {
+    size_t n = 0;
     if (!job->geometry->finds_muons) {
-        slc_cli_say("hlt1", "%s has no muon_field_of_interest.bin: no track is found to be a muon",
-                    job->options->geometry);
+        undone[n++] = (slc_hlt1_undone){"muons",
+                                        "no muon_field_of_interest.bin: no track is found to be a muon"};
     }
     if (job->geometry->transport == NULL) {
-        slc_cli_say("hlt1",
-                    "%s has no kalman_FT6x2: no track is fitted, and there are no particles and no pairs",
-                    job->options->geometry);
+        undone[n++] = (slc_hlt1_undone){
+            "fit", "no kalman_FT6x2: no track is fitted, and there are no particles and no pairs"};
+    } else if (job->config.network == NULL) {
+        undone[n++] = (slc_hlt1_undone){"network",
+                                        "no two_track_mva_model.json: no pair has an answer of its network"};
+    }
+    return n;
+}
+
+static void tell_geometry(const slc_hlt1_job *job)
+{
+    slc_hlt1_undone undone[SLC_HLT1_UNDONE];
+    for (size_t i = 0, n = slc_hlt1_not_done(job, undone); i < n; i++) {
+        slc_cli_say("hlt1", "%s has %s", job->options->geometry, undone[i].why);
     }
 }
 

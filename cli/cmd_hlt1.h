@@ -95,6 +95,14 @@ typedef struct slc_hlt1_job {
 
 const char *slc_hlt1_settings_name(int settings);
 
+/* What is not done as the folder lacks a file, and looks in the results as if there were nothing. */
+typedef struct slc_hlt1_undone {
+    const char *what, *why;
+} slc_hlt1_undone;
+enum { SLC_HLT1_UNDONE = 3 };
+/* Returns how many. */
+size_t slc_hlt1_not_done(const slc_hlt1_job *job, slc_hlt1_undone undone[SLC_HLT1_UNDONE]);
+
 /* Takes all that the flow has. False if the run cannot go on, which has been told, or where a signal came. */
 bool slc_hlt1_job_run(slc_hlt1_job *job);
 /* Appends a result to the output file; with none, creates its groups. */

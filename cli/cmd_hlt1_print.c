@@ -60,8 +60,9 @@ static void put_muons(slc_cli_tree *tree, const char *whose, const slc_hlt1_muon
     slc_cli_put_fraction(&at, "fraction_chi2_below_6", NULL, counts->below[2], counts->tracks);
 }
 
-static void put_truth(slc_cli_tree *tree, const slc_hlt1_check *check)
+static void put_truth(slc_cli_tree *tree, const slc_hlt1_job *job)
 {
+    const slc_hlt1_check *check = &job->check;
     static const slc_cli_field fields[] = {{"events", COUNTED(events)},
                                            {"ut_ids", COUNTED(ut_ids)},
                                            {"ut_ids_found", COUNTED(ut_ids_found)},
@@ -89,10 +90,15 @@ static void put_truth(slc_cli_tree *tree, const slc_hlt1_check *check)
     }
     slc_cli_tree momentum = slc_cli_inner(tree, "momentum");
     put_momentum(&momentum, check);
+    if (!job->geometry->finds_muons) {
+        slc_cli_put_null(tree, "is_muon"); /* nobody looked */
+        return;
+    }
     slc_cli_tree muons = slc_cli_inner(tree, "is_muon");
     put_muons(&muons, "muons", &check->muons);
     put_muons(&muons, "others", &check->others);
     put_muons(&muons, "ghosts", &check->ghosts);
+    slc_cli_put_bool(&muons, ".any", check->events > 0);
 }
 
 static const slc_cli_field before[] = {{"events", TOTAL(events)},
@@ -145,7 +151,7 @@ static const slc_cli_line lines[] = {
      "{truth.is_muon.others.fraction*100|.2f} % of {truth.is_muon.others.tracks} others; with chi2 below 6 "
      "per degree of freedom {truth.is_muon.muons.fraction_chi2_below_6*100|.1f} and "
      "{truth.is_muon.others.fraction_chi2_below_6*100|.2f} %",
-     "truth.events"},
+     "truth.is_muon..any"},
 };
 static const slc_cli_line category[] = {
     {NULL,
@@ -204,11 +210,17 @@ bool slc_hlt1_print(slc_hlt1_job *job)
             slc_cli_put_json(&tree, row_names[i], json_incref(totals->of_event[i]));
         }
     }
+    slc_cli_put_object(&tree, "not_done");
+    slc_hlt1_undone undone[SLC_HLT1_UNDONE];
+    for (size_t i = 0, n = slc_hlt1_not_done(job, undone); i < n; i++) {
+        slc_cli_tree at = slc_cli_inner(&tree, "not_done");
+        slc_cli_put(&at, undone[i].what, undone[i].why);
+    }
     slc_cli_put_hex(&tree, "checksum", totals->checksum);
     slc_cli_put_faults(&tree, "faults", &totals->faults);
     if (job->options->truth) {
         slc_cli_tree truth = slc_cli_inner(&tree, "truth");
-        put_truth(&truth, &job->check);
+        put_truth(&truth, job);
         slc_cli_put(&tree, ".other_ids",
                     job->check.ut_ids - job->check.ut_ids_found + job->check.scifi_ids -
                         job->check.scifi_ids_found);

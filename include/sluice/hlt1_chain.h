@@ -107,6 +107,9 @@ SLC_API uint64_t slc_hlt1_result_checksum(const slc_hlt1_result *result, uint64_
 
 typedef struct slc_hlt1_chain slc_hlt1_chain;
 
+/* Events of a batch that stay in a core's caches: the fastest, as measured. Results do not depend on it. */
+enum { SLC_HLT1_BATCH_EVENTS = 8 };
+
 /* `geometry` is the caller's until _close. SLC_ERR_USAGE for a configuration out of range. */
 SLC_API slc_status slc_hlt1_chain_open(const slc_hlt1_config *config, const slc_hlt1_geometry *geometry,
                                        slc_hlt1_chain **chain, slc_error *error);

@@ -22,7 +22,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from ._core import Reader, hlt1_open
+from ._core import HLT1_BATCH, Reader, hlt1_open
 from ._flow import OnFault, Path, Paths, Progress, common
 from .velo_performance import Found
 
@@ -43,7 +43,7 @@ def open(
     gec_ut_scifi: int = 0,
     truth: bool = False,
     identity: bool = False,
-    batch: int = 64,
+    batch: int = HLT1_BATCH,
     threads: int = 1,
     on_fault: OnFault = "warn",
     progress: Progress = None,

@@ -119,6 +119,10 @@ static void hlt1_end(running *r, const slc_flow_item *end, core_lines *lines)
             lines,
             "the geometry has no kalman_FT6x2: no track is fitted, and there are no particles and no pairs");
     }
+    if (!s->told && s->geometry->transport != NULL && s->config.network == NULL) {
+        core_tell(lines,
+                  "the geometry has no two_track_mva_model.json: no pair has an answer of its network");
+    }
     s->told = true;
     if (s->truth && s->input_particles == 0 && events > 0) {
         core_tell(lines, "%s: no event has truth to compare with", end->path);

@@ -115,6 +115,7 @@ static int execute(PyObject *module)
     for (size_t i = 0; i < sizeof tables / sizeof *tables && good; i++) {
         good = PyModule_AddFunctions(module, tables[i]) == 0;
     }
+    good = good && PyModule_AddIntConstant(module, "HLT1_BATCH", SLC_HLT1_BATCH_EVENTS) == 0;
     if (good && slc_simd_choose(NULL, &state->target, &error) != SLC_OK) {
         (void)core_raise(state, SLC_ERR_USAGE, &error);
         good = false;

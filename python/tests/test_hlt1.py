@@ -70,7 +70,7 @@ def test_performance(standard):
 
 
 def test_columns():
-    with sluice.hlt1.open(EVENTS, geometry=FOLDER, settings="full", fast=True) as reader:
+    with sluice.hlt1.open(EVENTS, geometry=FOLDER, settings="full", fast=True, batch=10) as reader:
         (batch,) = list(reader)
     assert f"{reader.checksum:016x}" == told("--settings", "full", "--fast")["checksum"]
     tracks, fitted, particles = batch.long_tracks, batch.fitted_tracks, batch.particles
@@ -91,7 +91,7 @@ def test_columns():
 def test_lines_of_ones_own_and_a_cut():
     lines = {"lines": [{"name": "all", "event": {"event_tracks": {"min": 1}}}, {"name": "hard", "tracks": {"pt_mev": {"min": 1500}}}]}
     with pytest.warns(sluice.DamageWarning, match="global event cut left out 4 of 10 events"):
-        with sluice.hlt1.open(EVENTS, geometry=FOLDER, lines=lines, gec_ut_scifi=6500) as reader:
+        with sluice.hlt1.open(EVENTS, geometry=FOLDER, lines=lines, gec_ut_scifi=6500, batch=10) as reader:
             (batch,) = list(reader)
     totals = reader.totals
     assert totals["cut_events"] == 4 and totals["selection"]["lines"]["all"] == 6
@@ -126,6 +126,11 @@ def test_what_is_wrong(tmp_path):
             assert [one.long_tracks.n_rows for one in reader] == [0]
         performance = sluice.hlt1.check(tmp_path / "velo.mdf", geometry=FOLDER)
     assert performance.long_tracks == 0 and performance.ghost_rate == 0 and performance.events == 2
+
+
+def test_small_batches_as_of_the_command():
+    with sluice.hlt1.open(EVENTS, geometry=FOLDER) as reader:
+        assert [one.hits.n_events for one in reader] == [8, 2]
 
 
 def test_folder_without_what_may_be_absent(tmp_path):

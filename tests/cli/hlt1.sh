@@ -283,9 +283,22 @@ mkdir less
 cp -r "$folder"/*.bin "$folder"/forward_params.txt "$folder"/two_track_mva_model.json "$folder"/kalman_FT6x2 less
 chmod -R u+w less
 mv less/muon_field_of_interest.bin foi
-run hlt1 "$ten" --geometry less --json -q
+equal "all done" "$(key one.json "o['not_done']")" "{}"
+run hlt1 "$ten" --geometry less --json -q --truth
 want 0
 echo "sluice hlt1: less has no muon_field_of_interest.bin: no track is found to be a muon" | want_err
+equal "muons not looked for" "$(key out "o['not_done'], o['truth']['is_muon']")" \
+    "({'muons': 'no muon_field_of_interest.bin: no track is found to be a muon'}, None)"
+run hlt1 "$ten" --geometry less -q --truth
+! grep "^isMuon" out || fail "numbers of muons that nobody looked for"
+mv less/two_track_mva_model.json network
+run hlt1 "$ten" --geometry less --json -q
+want 0
+equal "not done" "$(key out "sorted(o['not_done'])")" "['muons', 'network']"
+grep -q "^sluice hlt1: less has no two_track_mva_model.json: no pair has an answer of its network$" err || fail "no network: $(cat err)"
+run hlt1 "$ten" --geometry less --json -q --network network
+equal "with a network" "$(key out "sorted(o['not_done'])")" "['muons']"
+mv network less/two_track_mva_model.json
 for word in '"tracks": {"is_muon": [0, 0]}' '"pairs": {"muons": {"min": 1}}' '"pairs": {"dimuon": [1, 1]}'; do
     echo "{\"lines\": [{\"name\": \"a\", $word}]}" >muons.json
     run hlt1 "$ten" --geometry less -q --lines muons.json
@@ -297,6 +310,8 @@ rm -r less/kalman_FT6x2
 run hlt1 "$ten" --geometry less --json -q
 want 0
 echo "sluice hlt1: less has no kalman_FT6x2: no track is fitted, and there are no particles and no pairs" | want_err
+equal "fit not done" "$(key out "o['not_done'], o['totals']['secondaries']")" \
+    "({'fit': 'no kalman_FT6x2: no track is fitted, and there are no particles and no pairs'}, 0)"
 
 mkdir broken
 cp "$folder"/*.bin "$folder"/forward_params.txt broken
