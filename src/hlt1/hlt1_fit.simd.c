@@ -18,6 +18,10 @@
  */
 #include "hlt1/hlt1_fit_lanes.h"
 
+/* Rows and columns are known where these are used: what is of a new row is in registers then, and what does
+ * not count is not done. Loops over them would not be unrolled before that is looked for. */
+#define INLINE static inline __attribute__((always_inline))
+
 /* ---- hits -------------------------------------------------------------------------------------- */
 
 static inline void put_hit(slc_hlt1_fit_work *work, size_t vec, size_t place, size_t lane, float x, float y,
@@ -102,7 +106,7 @@ static void put_track(const slc_hlt1_fit_config *config, const slc_hlt1_fit_tabl
 /* ---- collecting -------------------------------------------------------------------------------- */
 
 static const float nothing = 1e-30f; /* information that is nothing but rounding */
-enum { RIGHT = 5, NEW_ROW = 5 };     /* column of the right side; the row that comes in */
+enum { RIGHT = 5 };                  /* column of the right side */
 
 /* Of a row: right of the diagonal, its entries; on it, the weight. Entries on the diagonal are 1. */
 static inline float *r(slc_hlt1_fit_work *work, size_t vec, size_t row, size_t column)
@@ -115,113 +119,155 @@ static inline f32v entry_of(slc_hlt1_fit_work *work, size_t vec, size_t row, siz
     return row == column ? f(1) : get(r(work, vec, row, column));
 }
 
-/* Rotates the new row, whose weight that is, into a row of the triangle, so that it loses its entry in that
+/* A row that is not in the triangle, in registers: vectors of unknown size cannot lie in arrays. */
+#define NEW_ROW(name)                                                                                        \
+    f32v name##_x = f(0), name##_y = f(0), name##_tx = f(0), name##_ty = f(0), name##_q = f(0);              \
+    f32v name##_right = f(0);                                                                                \
+    f32v *const name[N] = {&name##_x, &name##_y, &name##_tx, &name##_ty, &name##_q, &name##_right}
+
+/* The part of a rotation that is a column's. */
+INLINE void turn(slc_hlt1_fit_work *work, size_t vec, size_t row, size_t k, f32v c, f32v s, f32v a,
+                 f32v *const new_row[N])
+{
+    if (k > row) {
+        const f32v u = get(r(work, vec, row, k)), v = *new_row[k];
+        f32v_store(r(work, vec, row, k), ADD(MUL(c, u), MUL(s, v)));
+        *new_row[k] = SUB(v, MUL(a, u));
+    }
+}
+
+/* Rotates a new row, whose weight that is, into a row of the triangle, so that it loses its entry in that
  * one's column; returns the weight that is left to it. Where there is none to lose, both stay as they are, to
  * the last bit: a track that waits for longer ones is not changed. */
-static inline f32v absorb(slc_hlt1_fit_work *work, size_t vec, size_t row, f32v weight)
+INLINE f32v absorb(slc_hlt1_fit_work *work, size_t vec, size_t row, f32v weight, f32v *const new_row[N])
 {
-    const f32v own = get(r(work, vec, row, row)), entry = get(r(work, vec, NEW_ROW, row));
-    const mask32 some = f32v_gt(MUL(MUL(weight, entry), entry), f(nothing));
-    const f32v a = f32v_select(some, entry, f(0)), part = MUL(weight, a);
-    const f32v all = ADD(own, MUL(part, a)), per = DIV(f(1), f32v_select(some, all, f(1)));
-    const f32v c = f32v_select(some, MUL(own, per), f(1)), s = MUL(part, per);
-    f32v_store(r(work, vec, row, row), all);
-    for (size_t k = row + 1; k < N; k++) {
-        const f32v u = get(r(work, vec, row, k)), v = get(r(work, vec, NEW_ROW, k));
-        f32v_store(r(work, vec, row, k), ADD(MUL(c, u), MUL(s, v)));
-        f32v_store(r(work, vec, NEW_ROW, k), SUB(v, MUL(a, u)));
-    }
-    return MUL(weight, c);
+    const f32v own = get(r(work, vec, row, row)), entry = *new_row[row], part = MUL(weight, entry);
+    const f32v more = MUL(weight, MUL(entry, entry)), all = ADD(own, more), per = DIV(f(1), all);
+    const mask32 some = f32v_gt(more, f(nothing));
+    const f32v a = f32v_select(some, entry, f(0)), s = f32v_select(some, MUL(part, per), f(0));
+    const f32v c = f32v_select(some, MUL(own, per), f(1));
+    f32v_store(r(work, vec, row, row), f32v_select(some, all, own));
+    turn(work, vec, row, Y, c, s, a, new_row);
+    turn(work, vec, row, TX, c, s, a, new_row);
+    turn(work, vec, row, TY, c, s, a, new_row);
+    turn(work, vec, row, Q, c, s, a, new_row);
+    turn(work, vec, row, RIGHT, c, s, a, new_row);
+    return f32v_select(some, MUL(MUL(weight, own), per), weight);
 }
 
-/* Adds measurements whose rows are in place NEW_ROW from column `from` on; what they cannot agree to is chi2.
- * Rotations of both vectors alternate: each is a long chain that waits for itself. */
-static inline void add_rows(slc_hlt1_fit_work *work, size_t vecs, size_t from)
+INLINE void absorb_both(slc_hlt1_fit_work *work, size_t vecs, size_t row, f32v *weight_a, f32v *weight_b,
+                        f32v *const a[N], f32v *const b[N])
+{
+    *weight_a = absorb(work, 0, row, *weight_a, a);
+    if (vecs > 1) {
+        *weight_b = absorb(work, 1, row, *weight_b, b);
+    }
+}
+
+INLINE void put_row(slc_hlt1_fit_work *work, size_t vec, size_t place, bool is_velo, size_t from,
+                    f32v *const row[N])
+{
+    const f32v w = get(at(work, vec, place, HIT_W));
+    *row[from] = w;
+    if (!is_velo) {
+        *row[Y] = MUL(w, f32v_neg(get(at(work, vec, place, HIT_Y))));
+    }
+    *row[RIGHT] = get(at(work, vec, place, from == X ? LEFT_X : LEFT_Y));
+}
+
+/* Adds measurements of x or, in the VELO, of y: rows that begin with column `from`. What they cannot agree to
+ * is chi2. Rotations of both vectors alternate: each is a long chain that waits for itself. */
+INLINE void measure(slc_hlt1_fit_work *work, size_t vecs, size_t place, bool is_velo, size_t from)
 {
     f32v weight_a = f(1), weight_b = f(1);
-    for (size_t k = from; k < 5; k++) {
-        weight_a = absorb(work, 0, k, weight_a);
-        if (vecs > 1) {
-            weight_b = absorb(work, 1, k, weight_b);
-        }
+    NEW_ROW(a);
+    NEW_ROW(b);
+    put_row(work, 0, place, is_velo, from, a);
+    if (vecs > 1) {
+        put_row(work, 1, place, is_velo, from, b);
     }
-    for (size_t vec = 0; vec < vecs; vec++) {
-        const f32v left = get(r(work, vec, NEW_ROW, RIGHT)), more = MUL(left, left);
-        f32v_store(work->chi2[vec], ADD(get(work->chi2[vec]), MUL(vec == 0 ? weight_a : weight_b, more)));
+    if (from == X) {
+        absorb_both(work, vecs, X, &weight_a, &weight_b, a, b);
+    }
+    absorb_both(work, vecs, Y, &weight_a, &weight_b, a, b);
+    absorb_both(work, vecs, TX, &weight_a, &weight_b, a, b);
+    absorb_both(work, vecs, TY, &weight_a, &weight_b, a, b);
+    absorb_both(work, vecs, Q, &weight_a, &weight_b, a, b);
+    f32v_store(work->chi2[0], ADD(get(work->chi2[0]), MUL(weight_a, MUL(*a[RIGHT], *a[RIGHT]))));
+    if (vecs > 1) {
+        f32v_store(work->chi2[1], ADD(get(work->chi2[1]), MUL(weight_b, MUL(*b[RIGHT], *b[RIGHT]))));
     }
 }
 
-static inline void put_row(slc_hlt1_fit_work *work, size_t vec, f32v x, f32v y, f32v left)
+/* The part of giving up that is a column's. */
+INLINE void give(slc_hlt1_fit_work *work, size_t vec, size_t row, size_t k, bool is_first, f32v v, f32v c,
+                 f32v s, f32v *const new_row[N])
 {
-    f32v_store(r(work, vec, NEW_ROW, X), x);
-    f32v_store(r(work, vec, NEW_ROW, Y), y);
-    for (size_t k = TX; k <= Q; k++) {
-        f32v_store(r(work, vec, NEW_ROW, k), f(0));
-    }
-    f32v_store(r(work, vec, NEW_ROW, RIGHT), left);
-}
-
-static inline void measure(slc_hlt1_fit_work *work, size_t vecs, size_t place, bool is_velo)
-{
-    for (size_t vec = 0; vec < vecs; vec++) {
-        const f32v w = get(at(work, vec, place, HIT_W));
-        const f32v tilt = is_velo ? f(0) : MUL(w, f32v_neg(get(at(work, vec, place, HIT_Y))));
-        put_row(work, vec, w, tilt, get(at(work, vec, place, LEFT_X)));
-    }
-    add_rows(work, vecs, X);
-    if (is_velo) {
-        for (size_t vec = 0; vec < vecs; vec++) {
-            put_row(work, vec, f(0), get(at(work, vec, place, HIT_W)), get(at(work, vec, place, LEFT_Y)));
+    if (k > row) {
+        const f32v u = get(r(work, vec, row, k)), b = *new_row[k];
+        if (!is_first) {
+            f32v_store(r(work, vec, row, k), SUB(u, MUL(v, b)));
         }
-        add_rows(work, vecs, Y);
+        *new_row[k] = is_first ? MUL(s, u) : ADD(MUL(c, b), MUL(s, u));
     }
 }
 
 /* One row of the triangle gives up what it says of a new unknown, `v`, to that one's own row, whose weight is
  * `own`; returns the weight that this has then. The first one to do so finds the unknown's row empty, and
  * what the last one leaves there is not wanted. */
-static inline f32v give_up(slc_hlt1_fit_work *work, size_t vec, size_t row, bool is_first, f32v own, f32v v)
+INLINE f32v give_up(slc_hlt1_fit_work *work, size_t vec, size_t row, bool is_first, f32v own, f32v v,
+                    f32v *const new_row[N])
 {
-    const bool is_last = row == 0;
     const f32v weight = get(r(work, vec, row, row)), part = MUL(weight, v), all = ADD(own, MUL(part, v));
     const f32v per = DIV(f(1), all), c = MUL(own, per), s = MUL(part, per);
     f32v_store(r(work, vec, row, row), MUL(weight, c));
-    if (!is_last) {
-        f32v_store(r(work, vec, NEW_ROW, row), s);
-    }
-    for (size_t k = row + 1; k < N && !(is_first && is_last); k++) {
-        const f32v u = get(r(work, vec, row, k)), b = is_first ? f(0) : get(r(work, vec, NEW_ROW, k));
-        if (!is_first) {
-            f32v_store(r(work, vec, row, k), SUB(u, MUL(v, b)));
-        }
-        if (!is_last) {
-            f32v_store(r(work, vec, NEW_ROW, k), is_first ? MUL(s, u) : ADD(MUL(c, b), MUL(s, u)));
-        }
-    }
+    *new_row[row] = s;
+    give(work, vec, row, Y, is_first, v, c, s, new_row);
+    give(work, vec, row, TX, is_first, v, c, s, new_row);
+    give(work, vec, row, TY, is_first, v, c, s, new_row);
+    give(work, vec, row, Q, is_first, v, c, s, new_row);
+    give(work, vec, row, RIGHT, is_first, v, c, s, new_row);
     return all;
 }
 
-/* One more unknown, a normal number, of which the state has (place, slope) times: those of the place's noise
- * rows. It is rotated into a row of its own, and forgotten. `i` is X or Y, whose
- * slopes are 2 behind; the last `rows` have part. */
-static inline void scatter(slc_hlt1_fit_work *work, size_t vecs, size_t i, size_t rows, size_t place,
-                           size_t noise)
+/* What a row of the triangle says of the unknown of scatter(). */
+INLINE f32v share_of(slc_hlt1_fit_work *work, size_t vec, size_t place, size_t noise, size_t i, size_t rows,
+                     size_t row)
 {
-    f32v own_a = f(1), own_b = f(1);
-    for (size_t row = rows; row-- > 0;) {
-        for (size_t vec = 0; vec < vecs; vec++) {
-            const f32v first = get(at(work, vec, place, noise));
-            f32v v = row <= i ? MUL(entry_of(work, vec, row, i), first) : f(0);
-            if (rows > i + 1) {
-                v = ADD(v, MUL(entry_of(work, vec, row, i + 2), get(at(work, vec, place, noise + 2))));
-            }
-            if (vec == 0) {
-                own_a = give_up(work, vec, row, row + 1 == rows, own_a, v);
-            } else {
-                own_b = give_up(work, vec, row, row + 1 == rows, own_b, v);
-            }
-        }
+    const f32v first = get(at(work, vec, place, noise));
+    f32v v = row <= i ? MUL(entry_of(work, vec, row, i), first) : f(0);
+    if (rows > i + 1) {
+        v = ADD(v, MUL(entry_of(work, vec, row, i + 2), get(at(work, vec, place, noise + 2))));
     }
+    return v;
+}
+
+INLINE void give_up_both(slc_hlt1_fit_work *work, size_t vecs, size_t row, size_t i, size_t rows,
+                         size_t place, size_t noise, f32v *own_a, f32v *own_b, f32v *const a[N],
+                         f32v *const b[N])
+{
+    if (row >= rows) {
+        return;
+    }
+    const bool is_first = row + 1 == rows;
+    *own_a = give_up(work, 0, row, is_first, *own_a, share_of(work, 0, place, noise, i, rows, row), a);
+    if (vecs > 1) {
+        *own_b = give_up(work, 1, row, is_first, *own_b, share_of(work, 1, place, noise, i, rows, row), b);
+    }
+}
+
+/* One more unknown, a normal number, of which the state has (place, slope) times: those of the place's noise
+ * rows. It is rotated into a row of its own, and forgotten. `i` is X or Y, whose slopes are 2 after it; the
+ * first `rows` have part. */
+INLINE void scatter(slc_hlt1_fit_work *work, size_t vecs, size_t i, size_t rows, size_t place, size_t noise)
+{
+    NEW_ROW(a);
+    NEW_ROW(b);
+    f32v own_a = f(1), own_b = f(1);
+    give_up_both(work, vecs, TY, i, rows, place, noise, &own_a, &own_b, a, b);
+    give_up_both(work, vecs, TX, i, rows, place, noise, &own_a, &own_b, a, b);
+    give_up_both(work, vecs, Y, i, rows, place, noise, &own_a, &own_b, a, b);
+    give_up_both(work, vecs, X, i, rows, place, noise, &own_a, &own_b, a, b);
 }
 
 /* What leads to a place scatters: place and slope together, and what is left of the place alone. */
@@ -278,6 +324,7 @@ static inline void back_bent(slc_hlt1_fit_work *work, size_t vec, size_t place)
     const f32v tx_tx = S(TX_TX), tx_ty = S(TX_TY), tx_q = S(TX_Q), ty_tx = S(TY_TX), ty_ty = S(TY_TY);
     const f32v ty_q = S(TY_Q);
 #undef S
+    NEW_ROW(bent);
     for (size_t row = 0; row < 4; row++) {
         const f32v x = row <= X ? entry_of(work, vec, row, X) : f(0);
         const f32v y = row <= Y ? entry_of(work, vec, row, Y) : f(0);
@@ -285,23 +332,27 @@ static inline void back_bent(slc_hlt1_fit_work *work, size_t vec, size_t place)
         const f32v q = get(r(work, vec, row, Q));
         const f32v to_tx = ADD(ADD(MUL(x, x_tx), MUL(y, y_tx)), ADD(MUL(tx, tx_tx), MUL(ty, ty_tx)));
         const f32v to_ty = ADD(ADD(MUL(x, x_ty), MUL(y, y_ty)), ADD(MUL(tx, tx_ty), MUL(ty, ty_ty)));
-        const size_t to = row == TY ? NEW_ROW : row;
-        if (row != TX) {
-            f32v_store(r(work, vec, to, TX), to_tx);
+        const f32v to_q = ADD(q, ADD(ADD(MUL(x, x_q), MUL(y, y_q)), ADD(MUL(tx, tx_q), MUL(ty, ty_q))));
+        if (row == TY) {
+            *bent[TX] = to_tx;
+            *bent[TY] = to_ty;
+            *bent[Q] = to_q;
+            *bent[RIGHT] = get(r(work, vec, TY, RIGHT));
+            continue;
         }
-        f32v_store(r(work, vec, to, TY), to_ty);
-        f32v_store(r(work, vec, to, Q),
-                   ADD(q, ADD(ADD(MUL(x, x_q), MUL(y, y_q)), ADD(MUL(tx, tx_q), MUL(ty, ty_q)))));
+        if (row != TX) {
+            f32v_store(r(work, vec, row, TX), to_tx);
+        }
+        f32v_store(r(work, vec, row, TY), to_ty);
+        f32v_store(r(work, vec, row, Q), to_q);
         if (row == TX) {
             make_unit(work, vec, TX, to_tx);
         }
     }
-    f32v_store(r(work, vec, NEW_ROW, RIGHT), get(r(work, vec, TY, RIGHT)));
-    f32v_store(r(work, vec, TY, TY), absorb(work, vec, TX, get(r(work, vec, TY, TY))));
-    for (size_t k = Q; k < N; k++) {
-        f32v_store(r(work, vec, TY, k), get(r(work, vec, NEW_ROW, k)));
-    }
-    make_unit(work, vec, TY, get(r(work, vec, NEW_ROW, TY)));
+    f32v_store(r(work, vec, TY, TY), absorb(work, vec, TX, get(r(work, vec, TY, TY)), bent));
+    f32v_store(r(work, vec, TY, Q), *bent[Q]);
+    f32v_store(r(work, vec, TY, RIGHT), *bent[RIGHT]);
+    make_unit(work, vec, TY, *bent[TY]);
 }
 
 /* From the last layer to the first hit. */
@@ -317,7 +368,10 @@ static void collect(slc_hlt1_fit_work *work, size_t vecs, size_t velo)
         }
     }
     for (size_t place = end; place-- > 0;) {
-        measure(work, vecs, place, place < velo);
+        measure(work, vecs, place, place < velo, X);
+        if (place < velo) {
+            measure(work, vecs, place, true, Y);
+        }
         if (place == 0) {
             return;
         }

@@ -16,7 +16,7 @@ enum {
     SLC_HLT1_FIT_CELL = SLC_HLT1_CELL +
                         SLC_HLT1_FIT_LANES, /* a whole vector may be written behind the cell's */
     SLC_HLT1_FIT_TRACKS = 256,              /* that are put in order together */
-    SLC_HLT1_FIT_TRIANGLE = 36              /* five rows and one more, of six */
+    SLC_HLT1_FIT_TRIANGLE = 30              /* five rows of six */
 };
 
 typedef struct slc_hlt1_fit_track {
