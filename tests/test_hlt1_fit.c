@@ -144,8 +144,8 @@ static void reserve(void)
         slc_columns_reset(all[i].collection);
     }
     for (size_t m = 0; m < SLC_SCIFI_LAYERS; m++) {
-        event.geometry.dxdy[m] = (float)event.track[0].t[m].dxdy;
-        event.geometry.dzdy[m] = (float)event.track[0].t[m].dzdy;
+        event.geometry.dxdy[128 * m] = (float)event.track[0].t[m].dxdy;
+        event.geometry.dzdy[128 * m] = (float)event.track[0].t[m].dzdy;
     }
 }
 
@@ -175,7 +175,7 @@ static void put_beyond(const hlt1_oracle_track *track)
             event.scifi.x_mm[h] = (float)track->t[layer].x;
             event.scifi.z_mm[h] = (float)track->t[layer].z;
             event.scifi.zone[h] = (uint8_t)(2 * layer + 1);
-            event.scifi.channel[h] = (uint32_t)(512 + layer) << 9;
+            event.scifi.channel[h] = (uint32_t)(512 + 128 * layer) << 9;
         }
     }
     up->n_hits[u] = ROW(event.upstream_hits) - up->hit_begin[u];

@@ -192,7 +192,6 @@ static void view(const slc_hlt1_fitter *fitter, const slc_hlt1_fit_events *e, ui
         .scifi_x = e->scifi->x_mm + ft,
         .scifi_z = e->scifi->z_mm + ft,
         .scifi_channel = e->scifi->channel + ft,
-        .scifi_zone = e->scifi->zone + ft,
         .scifi_hit = e->long_hits->hit + e->long_hits->head.event_offset[event],
         .long_begin = e->long_tracks->hit_begin + from,
         .long_n = e->long_tracks->n_hits + from,

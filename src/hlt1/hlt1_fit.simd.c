@@ -97,7 +97,7 @@ static void put_track(const slc_hlt1_fit_config *config, const slc_hlt1_fit_tabl
     for (uint32_t k = 0; k < in->long_n[track]; k++) {
         const uint32_t h = in->scifi_hit[in->long_begin[track] + k];
         const uint32_t mat = (in->scifi_channel[h] >> 9) - 512;
-        const size_t place = t + in->scifi_zone[h] / 2;
+        const size_t place = t + (mat >> 7); /* 128 mats a layer */
         put_hit(work, vec, place, lane, in->scifi_x[h], in->mat_dxdy[mat], in->scifi_z[h], per_scifi);
         at(work, vec, place, HIT_LEAN)[lane] = in->mat_dzdy[mat];
     }

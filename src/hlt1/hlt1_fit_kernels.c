@@ -48,7 +48,7 @@ typedef struct fit_scratch {
     float scifi[2][TRACKS * SLC_SCIFI_LAYERS], q_over_p[TRACKS], dxdy[SLC_SCIFI_MATS], dzdy[SLC_SCIFI_MATS];
     uint32_t pixels[TRACKS * VELO_HITS], index[TRACKS * VELO_HITS], begin[3][TRACKS], n[3][TRACKS];
     uint32_t channel[TRACKS * SLC_SCIFI_LAYERS];
-    uint8_t layer[TRACKS * SLC_UT_LAYERS], zone[TRACKS * SLC_SCIFI_LAYERS];
+    uint8_t layer[TRACKS * SLC_UT_LAYERS];
     slc_hlt1_fit_tables tables;
     float cells[CELLS];
     slc_hlt1_fit_work work;
@@ -132,8 +132,7 @@ static void make_track(fit_scratch *s, size_t t, uint64_t *random)
         s->scifi[0][at] = tx * (z - z0) + kick * (2400 + 0.9f * (z - 7826)) +
                           slc_random_between(random, -0.2f, 0.2f);
         s->scifi[1][at] = z;
-        s->zone[at] = (uint8_t)(2 * layer);
-        s->channel[at] = 512U << 9;
+        s->channel[at] = (512U + 128U * (uint32_t)layer) << 9;
     }
 }
 
@@ -176,7 +175,6 @@ static void fit_run(void *memory, slc_simd_target target)
                                 .scifi_x = s->scifi[0],
                                 .scifi_z = s->scifi[1],
                                 .scifi_channel = s->channel,
-                                .scifi_zone = s->zone,
                                 .scifi_hit = s->index,
                                 .long_begin = s->begin[2],
                                 .long_n = s->n[2],

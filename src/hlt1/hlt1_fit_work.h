@@ -55,7 +55,6 @@ typedef struct slc_hlt1_fit_in {
     const uint32_t *ut_hit, *upstream_begin, *upstream_n;
     const float *scifi_x, *scifi_z;
     const uint32_t *scifi_channel;
-    const uint8_t *scifi_zone;
     const uint32_t *scifi_hit, *long_begin, *long_n, *velo_track, *upstream_track;
     const float *q_over_p;
     const float *mat_dxdy, *mat_dzdy; /* by channel */

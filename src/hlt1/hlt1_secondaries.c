@@ -325,7 +325,7 @@ static void put_flight(const slc_hlt1_found *found, size_t k, const double point
     for (size_t i = 0; i < 6; i++) {
         both[i] = covariance[i] + of_v[i];
     }
-    const double rho = hypot(d[0], d[1]), flight = sqrt(rho * rho + d[2] * d[2]);
+    const double rho = sqrt(d[0] * d[0] + d[1] * d[1]), flight = sqrt(rho * rho + d[2] * d[2]);
     const double p2 = p[0] * p[0] + p[1] * p[1] + p[2] * p[2];
     const double along = (p[0] * d[0] + p[1] * d[1] + p[2] * d[2]) / flight;
     const double across = sqrt(fmax(p2 - along * along, 0.0));
@@ -340,7 +340,7 @@ static void put_pair(const slc_hlt1_particles *of, size_t a, size_t b, const dou
                      slc_hlt1_secondaries *to, size_t row)
 {
     const double sum[3] = {p[0][0] + p[1][0], p[0][1] + p[1][1], p[0][2] + p[1][2]};
-    const double pt = hypot(sum[0], sum[1]);
+    const double pt = sqrt(sum[0] * sum[0] + sum[1] * sum[1]);
     to->p_mev[row] = (float)sqrt(pt * pt + sum[2] * sum[2]);
     to->pt_mev[row] = (float)pt;
     to->sum_pt_mev[row] = of->pt_mev[a] + of->pt_mev[b];
