@@ -201,12 +201,14 @@ static void test_places(void **state)
         {{7, 9, 3, SLC_FAULT_PET_UNIT}, "frame 7, of module 3"},
         {{7, 9, 3, SLC_FAULT_PET_BLOCK}, "byte 9, datagram 7"},
         {{7, 9, 3, SLC_FAULT_CMS_MODULE_CROWDED}, "event 7, module 3, digi 9 of the event"},
+        {{7, 0, -1, SLC_FAULT_EVENT_NO_VP}, "event 7"},
+        {{7, 0, -1, SLC_FAULT_HLT1_FIT}, "event 7"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         char text[96];
         slc_fault_place(&cases[i].fault, "source", text, sizeof text);
         assert_string_equal(text, cases[i].text);
-        for (size_t size = 1; size < 12; size++) {
+        for (size_t size = 1; size < 12 && size <= strlen(cases[i].text); size++) {
             slc_fault_place(&cases[i].fault, "source", text, size);
             assert_int_equal(strlen(text), size - 1);
             assert_memory_equal(text, cases[i].text, size - 1);
@@ -218,11 +220,11 @@ int main(void)
 {
     /* An archive gives only what is asked for: one thing of each module, with its table. */
     const slc_schema *const all[] = {&slc_velo_superpixels_schema, &slc_cms_digis_schema,
-                                     &slc_pet_singles_schema};
+                                     &slc_pet_singles_schema, &slc_hlt1_long_schema};
     slc_io_config io;
     slc_io_config_default(&io);
     if (slc_lhcb_bank_type_name(SLC_LHCB_BANK_VP) == NULL ||
-        all[0]->n_columns + all[1]->n_columns + all[2]->n_columns == 0) {
+        all[0]->n_columns + all[1]->n_columns + all[2]->n_columns + all[3]->n_columns == 0) {
         return 1;
     }
     const struct CMUnitTest tests[] = {

@@ -311,6 +311,49 @@ static void refuses_what_is_no_choice(void **state)
     assert_string_equal(error.text, "vertex.error_scale is 0, must be from 0.001 to 1000");
 }
 
+/* Event 2 has too many hits in a layer, which the search finds; event 5 has no bank, which the stage before
+ * it finds: the batch does not say which of the two is told, and no byte is blamed. */
+static void strict_tells_the_earliest(void **state)
+{
+    (void)state;
+    static const uint32_t batches[] = {1, 3, 5, EVENTS}, zero;
+    slc_velo_config config;
+    slc_velo_config_default(&config);
+    config.strict = true;
+    config.track.max_layer_hits = 1;
+    for (size_t i = 0; i < sizeof batches / sizeof *batches; i++) {
+        for (uint32_t first = 0; first < EVENTS; first += 3) {
+            slc_velo_chain *chain;
+            slc_velo_result result = {.n_hits = 0};
+            slc_error error = {SLC_OK, ""};
+            slc_status status = SLC_OK;
+            uint64_t random = 5;
+            assert_int_equal(slc_velo_chain_open(&config, NULL, &chain, &error), SLC_OK);
+            for (uint32_t e = first; e < EVENTS && status == SLC_OK; e += batches[i]) {
+                slc_batch batch = {.first_event = e};
+                for (uint32_t k = e; k < e + batches[i] && k < EVENTS; k++) {
+                    const size_t size = k == 2 || k == 5
+                                            ? make_event(&random, k == 2 ? CLUSTERS : NONE, false, false)
+                                            : slc_lhcb_bank_write(bytes, sizeof bytes, SLC_LHCB_BANK_VP, 2, 5,
+                                                                  &zero, sizeof zero);
+                    assert_int_equal(slc_batch_append(&batch, bytes, size, 0), SLC_OK);
+                }
+                assert_int_equal(slc_velo_chain_reserve(chain, &batch, &result, &error), SLC_OK);
+                status = slc_velo_chain_run(chain, &batch, &result, &error);
+                slc_batch_clear(&batch);
+            }
+            assert_int_equal(status, first < 6 ? SLC_ERR_STRICT : SLC_OK);
+            assert_string_equal(error.text,
+                                first == 0   ? "event 2: too many hits in a layer; tracks not searched"
+                                : first == 3 ? "event 5: no VELO bank of a wanted type (63, 8 or 73) "
+                                               "in the event"
+                                             : "");
+            slc_velo_result_clear(&result);
+            slc_velo_chain_close(chain);
+        }
+    }
+}
+
 static int set_up(void **state)
 {
     (void)state;
@@ -326,6 +369,7 @@ int main(void)
         cmocka_unit_test(order_of_words_makes_no_difference),
         cmocka_unit_test(damage_is_told_once),
         cmocka_unit_test(refuses_what_is_no_choice),
+        cmocka_unit_test(strict_tells_the_earliest),
     };
     return cmocka_run_group_tests(tests, set_up, NULL);
 }

@@ -99,7 +99,7 @@ typedef struct slc_cms_config {
     slc_cms_cluster_config cluster;
     slc_cms_position_config position;
     bool calibrated; /* the digis' adc are electrons already: no calibration */
-    bool strict;     /* the first fault is an error (SLC_ERR_STRICT) */
+    bool strict;     /* the earliest event's first fault is an error (SLC_ERR_STRICT) */
     slc_exec exec;   /* this core, or a GPU; threads are whoever opens several chains */
     /* Which collections of the result are wanted (SLC_CMS_WANT_…); 0: all. The others have events and no
      * rows, but for digis that the caller gave. A GPU does not copy them back. */

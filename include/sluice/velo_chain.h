@@ -151,7 +151,7 @@ typedef struct slc_velo_config {
     slc_velo_fit_config fit;
     slc_velo_vertex_config vertex; /* its beam line and target are set by the chain: those of fit and of exec;
                                     * so are track's */
-    bool strict;                   /* the first fault is an error (SLC_ERR_STRICT) */
+    bool strict;                   /* the earliest event's first fault is an error (SLC_ERR_STRICT) */
     slc_velo_banks banks;          /* that hits are made of. Default SLC_VELO_BANKS_AUTO */
     /* Keep the super-pixels in the result. Without, which is the default, the raw banks become hits without
      * a list of them (slc_velo_cluster_run_banks); all else in the result is the same. */

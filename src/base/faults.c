@@ -71,6 +71,16 @@ void slc_fault_place(const slc_fault *fault, const char *source, char *text, siz
     }
 }
 
+slc_status slc_faults_strict(const slc_faults *faults, const char *source, slc_error *error)
+{
+    char place[96];
+    if (slc_faults_total(faults) == 0) {
+        return SLC_OK;
+    }
+    slc_fault_place(&faults->kept[0], source, place, sizeof place);
+    return slc_fail(error, SLC_ERR_STRICT, "%s: %s", place, slc_fault_text(faults->kept[0].code));
+}
+
 /* ---- counts ------------------------------------------------------------------------------------ */
 
 void slc_faults_reset(slc_faults *faults)

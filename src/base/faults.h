@@ -32,6 +32,12 @@ void slc_faults_register(slc_fault_table *table);
         slc_faults_register(&table);                                                                         \
     }
 
+/* A place for faults of a whole event, which no byte of it is to blame for. */
+#define SLC_FAULT_OF_EVENT "event %e"
+
+/* Turns the first of the faults, of the earliest event that has any, into an error; SLC_OK without one. */
+slc_status slc_faults_strict(const slc_faults *faults, const char *source, slc_error *error);
+
 /* Keeps the place of a fault that is counted already. */
 void slc_faults_keep(slc_faults *faults, const slc_fault *fault);
 

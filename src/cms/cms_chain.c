@@ -3,6 +3,7 @@
  * cms_chain_cuda.h. */
 #include "base/columns.h"
 #include "base/config.h"
+#include "base/faults.h"
 #include "cms/cms_stages.h"
 #include "cms/cuda/cms_chain_cuda.h"
 #include "cuda/cuda_engines.h"
@@ -370,18 +371,6 @@ slc_status slc_cms_chain_reserve_digis(slc_cms_chain *chain, slc_cms_result *res
 
 /* ---- running ------------------------------------------------------------------------------------------- */
 
-/* Under `strict`, turns the first fault of the batch into an error. */
-static slc_status check_strict(const slc_cms_chain *chain, const slc_faults *faults, slc_error *error)
-{
-    if (!chain->config.strict || slc_faults_total(faults) == 0) {
-        return SLC_OK;
-    }
-    const slc_fault *first = &faults->kept[0];
-    return slc_fail(error, SLC_ERR_STRICT, "event %llu, FED or module %d, offset %llu: %s",
-                    (unsigned long long)first->event, (int)first->module, (unsigned long long)first->offset,
-                    slc_fault_text(first->code));
-}
-
 /* Ends the time of a stage, begins that of the next. */
 static void take_time(slc_cms_result *result, slc_cms_stage stage, double *began)
 {
@@ -438,8 +427,10 @@ static slc_status cluster_digis(slc_cms_chain *chain, slc_cms_result *result)
 static slc_status finish(const slc_cms_chain *chain, const slc_cms_result *result, slc_status status,
                          slc_error *error)
 {
-    return status == SLC_OK ? check_strict(chain, &result->faults, error)
-                            : slc_fail(error, status, "CMS chain: %s", slc_status_name(status));
+    if (status != SLC_OK) {
+        return slc_fail(error, status, "CMS chain: %s", slc_status_name(status));
+    }
+    return chain->config.strict ? slc_faults_strict(&result->faults, "FED or module", error) : SLC_OK;
 }
 
 /* Leaves events without rows. */

@@ -2,6 +2,7 @@
  * HLT1's stages in order: the VELO's chain, hits beyond it, upstream tracks, long tracks. */
 #include "base/columns.h"
 #include "base/config.h"
+#include "base/faults.h"
 #include "hlt1/hlt1_banks.h"
 #include "hlt1/hlt1_config.h"
 #include "hlt1/hlt1_fitter.h"
@@ -359,14 +360,6 @@ static void search(slc_hlt1_chain *chain, uint32_t e, slc_hlt1_result *result)
     identify(chain, e, first_long, result);
 }
 
-static slc_status tell_first(const slc_faults *faults, slc_error *error)
-{
-    const slc_fault *first = &faults->kept[0];
-    return slc_fail(error, SLC_ERR_STRICT, "event %llu, source %d, offset %llu: %s",
-                    (unsigned long long)first->event, (int)first->module, (unsigned long long)first->offset,
-                    slc_fault_text(first->code));
-}
-
 /* Event number e of a batch, as a batch. */
 static slc_batch batch_of(const slc_batch *batch, uint32_t e)
 {
@@ -391,7 +384,7 @@ static slc_status check_strict(slc_hlt1_chain *chain, const slc_batch *batch, sl
         return SLC_OK;
     }
     if (batch->n_events == 1) {
-        return tell_first(slc_faults_total(velo) > 0 ? velo : beyond, error);
+        return slc_faults_strict(slc_faults_total(velo) > 0 ? velo : beyond, "source", error);
     }
     uint32_t e = 0;
     while (e + 1 < batch->n_events && result->velo.counts.faults[e] == 0) {

@@ -40,14 +40,18 @@ SOA_SCHEMA(slc_hlt1_long, slc_hlt1_long_schema, "long_tracks", long_tracks);
 
 static const slc_fault_kind fault_kinds[] = {
     {SLC_FAULT_HLT1_UPSTREAM, "hlt1_upstream",
-     "more upstream tracks than an event may have; the others were not kept", NULL},
+     "more upstream tracks than an event may have; the others were not kept", SLC_FAULT_OF_EVENT},
     {SLC_FAULT_HLT1_CROWDED, "hlt1_crowded",
-     "more than 64 hits in a track's window of a UT layer; those of larger x were not looked at", NULL},
+     "more than 64 hits in a track's window of a UT layer; those of larger x were not looked at",
+     SLC_FAULT_OF_EVENT},
     {SLC_FAULT_HLT1_PAIRS, "hlt1_pairs",
-     "more pairs of tracks than an event may keep; those of the last tracks were not looked for", NULL},
-    {SLC_FAULT_HLT1_FIT, "hlt1_fit", "long track that turns round in the field; it has no fit", NULL},
-    {SLC_FAULT_HLT1_NO_UT, "event_no_ut", "no bank of the UT in the event", "event %e"},
-    {SLC_FAULT_HLT1_NO_SCIFI, "event_no_scifi", "no bank of the SciFi in the event", "event %e"},
-    {SLC_FAULT_HLT1_NO_MUON, "event_no_muon", "no bank of the muon stations in the event", "event %e"},
+     "more pairs of tracks than an event may keep; those of the last tracks were not looked for",
+     SLC_FAULT_OF_EVENT},
+    {SLC_FAULT_HLT1_FIT, "hlt1_fit", "long track that turns round in the field; it has no fit",
+     SLC_FAULT_OF_EVENT},
+    {SLC_FAULT_HLT1_NO_UT, "event_no_ut", "no bank of the UT in the event", SLC_FAULT_OF_EVENT},
+    {SLC_FAULT_HLT1_NO_SCIFI, "event_no_scifi", "no bank of the SciFi in the event", SLC_FAULT_OF_EVENT},
+    {SLC_FAULT_HLT1_NO_MUON, "event_no_muon", "no bank of the muon stations in the event",
+     SLC_FAULT_OF_EVENT},
 };
 SLC_FAULTS_REGISTER(fault_kinds)

@@ -3,6 +3,7 @@
  * velo_chain_device.c. */
 #include "base/columns.h"
 #include "base/config.h"
+#include "base/faults.h"
 #include "simd/simd_checksum.h"
 #include "velo/velo_chain_note.h"
 #include "velo/velo_chain_part.h"
@@ -282,18 +283,6 @@ static slc_status begin_faults(slc_velo_result *result, uint32_t n_events, uint6
     return SLC_OK;
 }
 
-/* Under `strict`, turns the first fault of the batch into an error. */
-static slc_status check_strict(const slc_velo_chain *chain, const slc_faults *faults, slc_error *error)
-{
-    if (!chain->config.strict || slc_faults_total(faults) == 0) {
-        return SLC_OK;
-    }
-    const slc_fault *first = &faults->kept[0];
-    return slc_fail(error, SLC_ERR_STRICT, "event %llu, source %d, offset %llu: %s",
-                    (unsigned long long)first->event, (int)first->module, (unsigned long long)first->offset,
-                    slc_fault_text(first->code));
-}
-
 /* Ends the time of a stage, begins that of the next. */
 static double take_time(slc_velo_result *result, slc_velo_stage stage, double began)
 {
@@ -401,7 +390,7 @@ static slc_status track_and_fit(slc_velo_chain *chain, slc_velo_result *result, 
         return slc_fail(error, status, "VELO vertices: %s", slc_status_name(status));
     }
     drop_unwanted(chain, banks, result);
-    return check_strict(chain, &result->faults, error);
+    return chain->config.strict ? slc_faults_strict(&result->faults, "source", error) : SLC_OK;
 }
 
 /* Bytes to hits, and to a list of super-pixels where that is wanted. */
@@ -458,8 +447,7 @@ static slc_status run_banks(slc_velo_chain *chain, const slc_batch *batch, slc_v
     if (status != SLC_OK) {
         return stage_failed(chain, status, "clustering", error);
     }
-    status = check_strict(chain, &result->faults, error);
-    return status == SLC_OK ? track_and_fit(chain, result, true, error) : status;
+    return track_and_fit(chain, result, true, error);
 }
 
 slc_status slc_velo_chain_run(slc_velo_chain *chain, const slc_batch *batch, slc_velo_result *result,

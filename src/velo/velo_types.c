@@ -149,7 +149,9 @@ static const slc_fault_kind fault_kinds[] = {
     {SLC_FAULT_TRUTH, "truth", "truth bank cannot be read; event has no truth", NULL},
     {SLC_FAULT_EVENT_CROSSINGS, "event_crossings", "several bunch crossings in one record; event dropped",
      NULL},
-    {SLC_FAULT_EVENT_NO_VP, "event_no_vp", "no VELO bank of a wanted type (63, 8 or 73) in the event", NULL},
-    {SLC_FAULT_EVENT_CROWDED, "event_crowded", "too many hits in a layer; tracks not searched", NULL},
+    {SLC_FAULT_EVENT_NO_VP, "event_no_vp", "no VELO bank of a wanted type (63, 8 or 73) in the event",
+     SLC_FAULT_OF_EVENT},
+    {SLC_FAULT_EVENT_CROWDED, "event_crowded", "too many hits in a layer; tracks not searched",
+     SLC_FAULT_OF_EVENT},
 };
 SLC_FAULTS_REGISTER(fault_kinds)
