@@ -22,7 +22,9 @@ int slc_label_check_labels(const slc_label_options *options)
     }
     if (slc_cli_word(COMMAND, "connectivity") != NULL &&
         (options->stats == NULL || (options->features & SLC_IMAGE_EULER) == 0)) {
-        return slc_cli_wrong(COMMAND, "--connectivity with --labels is that of the feature euler");
+        return slc_cli_wrong(COMMAND,
+                             "--labels does not go with --connectivity: the labels are there already "
+                             "(it is used with --stats and the feature euler alone)");
     }
     return SLC_CLI_GO_ON;
 }

@@ -154,7 +154,7 @@ want_refused "--labels does not go with --mask" label --labels s.tif --mask grey
 want_refused "--labels does not go with --stream" label --labels s.tif --stream
 want_refused "--labels does not go with --device" label --labels s.tif --device cuda
 want_refused "--volume has no feature 'hull'" label --volume s.tif --features hull --stats x.csv
-want_refused "--connectivity with --labels is that of the feature euler" label --labels s.tif --connectivity 4
+want_refused "--labels does not go with --connectivity: the labels are there already (it is used with --stats and the feature euler alone)" label --labels s.tif --connectivity 4
 want_refused "--intensity needs --labels" label s.tif --intensity grey.tif --stats x.csv
 want_refused "--intensity needs --stats" label --labels s.tif --intensity grey.tif
 want_refused "--intensity goes with one label image, not with 2" label --labels s.tif su2.npy --intensity grey.tif --stats x.csv
