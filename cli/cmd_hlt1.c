@@ -20,6 +20,8 @@ static const slc_cli_option table[] = {
     {"lines", 0, INPUT(O, lines), "FILE", "decide about events by these lines (JSON)"},
     {"write-accepted", 0, OUTPUT_AS(O, write_accepted, ENDS_OR_NONE(".mdf", ".raw")), "FILE",
      "write the events that a line accepted, unchanged, as MDF"},
+    {"decision-bank", 0, FLAG(O, decision_bank), NULL,
+     "append to each of these a raw bank with its decision"},
     {"network", 0, INPUT(O, network), "FILE",
      "of TwoTrackMVA; without it the folder's two_track_mva_model.json"},
     {"truth", 0, FLAG(O, truth), NULL, "compare with simulation truth: efficiencies, ghosts, momentum"},
@@ -67,6 +69,9 @@ static int set_config(slc_hlt1_job *job)
     }
     if (options->write_accepted != NULL && options->lines == NULL) {
         return slc_cli_wrong(&slc_cmd_hlt1, "--write-accepted needs --lines");
+    }
+    if (options->decision_bank && options->write_accepted == NULL) {
+        return slc_cli_wrong(&slc_cmd_hlt1, "--decision-bank needs --write-accepted");
     }
     slc_hlt1_config_default(&job->config);
     slc_velo_config_default(&job->velo);

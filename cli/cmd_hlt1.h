@@ -29,7 +29,7 @@ typedef struct slc_hlt1_options {
     uint64_t display_event; /* with `display` */
     slc_cli_part part;
     slc_cli_serve serve;
-    bool truth, strict, json, quiet, no_checksum, fast;
+    bool truth, strict, json, quiet, no_checksum, fast, decision_bank;
 } slc_hlt1_options;
 
 /* Rows of each kind, in all and (with --json) of each event. */

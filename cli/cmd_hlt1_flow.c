@@ -47,13 +47,20 @@ bool slc_hlt1_job_append(slc_hlt1_job *job, const slc_flow_hlt1_result *result)
 }
 
 /* The records of events that any line accepted. */
-static bool write_accepted(slc_hlt1_job *job, const slc_flow_item *item, const slc_velo_decisions *decisions)
+static bool write_accepted(slc_hlt1_job *job, const slc_flow_item *item)
 {
+    const slc_flow_hlt1_result *result = item->result;
+    const slc_velo_decisions *decisions = &result->found.decisions;
     for (uint32_t e = 0; e < decisions->head.size && job->accepted != NULL; e++) {
         if (decisions->lines[e] == 0) {
             continue;
         }
-        if (slc_io_select_write(job->accepted, item->path, &item->batch, e, NULL, &job->error) != SLC_OK) {
+        slc_velo_decision bank;
+        if (job->options->decision_bank) {
+            slc_hlt1_decision_of(&job->lines, &result->found, e, &bank);
+        }
+        if (slc_io_select_write(job->accepted, item->path, &item->batch, e,
+                                job->options->decision_bank ? &bank : NULL, &job->error) != SLC_OK) {
             slc_cli_say("hlt1", "%s", job->error.text);
             return false;
         }
@@ -133,7 +140,7 @@ static bool take_batch(slc_hlt1_job *job, const slc_flow_item *item)
     }
     job->input_particles += result->truth.particles.head.size;
     if (!slc_hlt1_drawing_take(job, &result->found) || !slc_hlt1_job_append(job, result) ||
-        !write_accepted(job, item, &result->found.decisions) || !add_to_totals(job, &result->found) ||
+        !write_accepted(job, item) || !add_to_totals(job, &result->found) ||
         !slc_cli_identity_take(&job->identity, job->input_identity, "hlt1", &result->events)) {
         return false;
     }

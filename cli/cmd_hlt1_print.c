@@ -168,6 +168,7 @@ static void put_decisions(slc_cli_tree *tree, const slc_hlt1_job *job)
     slc_cli_put(tree, "selection.accepted", totals->accepted);
     slc_cli_put(tree, "selection.cut_short", totals->limited);
     slc_cli_put(tree, "selection.written", totals->written);
+    slc_cli_put_bool(tree, "selection.decision_bank", job->options->decision_bank);
     slc_cli_put_fraction(tree, "selection.rate", NULL, totals->accepted, totals->events);
     slc_cli_put_array(tree, "selection.lines");
     for (uint32_t k = 0; k < job->lines.n_lines; k++) {

@@ -105,6 +105,11 @@ SLC_API void slc_hlt1_result_clear(slc_hlt1_result *result);
 /* As slc_velo_result_checksum: of all collections, by the names that they have in files. */
 SLC_API uint64_t slc_hlt1_result_checksum(const slc_hlt1_result *result, uint64_t before);
 
+/* As slc_velo_decision_of, of an event of a chain's result with these lines: what slc_io_select_write
+ * appends. Hits and tracks are the VELO's; the checksum is of all collections. */
+SLC_API void slc_hlt1_decision_of(const slc_hlt1_lines *lines, const slc_hlt1_result *result, uint32_t event,
+                                  slc_velo_decision *decision);
+
 typedef struct slc_hlt1_chain slc_hlt1_chain;
 
 /* Events of a batch that stay in a core's caches: the fastest, as measured. Results do not depend on it. */

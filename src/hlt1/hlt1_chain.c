@@ -16,6 +16,7 @@
 #include "simd/simd_checksum.h"
 #include "ut/ut_decode.h"
 #include "velo/velo_chain_note.h"
+#include "velo/velo_decision.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -462,12 +463,27 @@ void slc_hlt1_result_clear(slc_hlt1_result *result)
     memset(result, 0, sizeof *result);
 }
 
-uint64_t slc_hlt1_result_checksum(const slc_hlt1_result *result, uint64_t before)
+static void list_summed(const slc_hlt1_result *result, slc_checksum_part summed[N_PARTS])
 {
-    slc_checksum_part summed[N_PARTS];
     for (size_t i = 0; i < N_PARTS; i++) {
         summed[i] = (slc_checksum_part){parts[i].name, parts[i].schema,
                                         (const char *)result + parts[i].member};
     }
+}
+
+uint64_t slc_hlt1_result_checksum(const slc_hlt1_result *result, uint64_t before)
+{
+    slc_checksum_part summed[N_PARTS];
+    list_summed(result, summed);
     return slc_checksum_events(summed, N_PARTS, before) + slc_velo_result_checksum(&result->velo, before);
+}
+
+void slc_hlt1_decision_of(const slc_hlt1_lines *lines, const slc_hlt1_result *result, uint32_t event,
+                          slc_velo_decision *decision)
+{
+    slc_checksum_part summed[N_PARTS];
+    list_summed(result, summed);
+    slc_velo_decision_make(lines->lines[0].name, sizeof lines->lines[0], lines->n_lines, &result->decisions,
+                           &result->velo, event, decision);
+    decision->checksum += slc_checksum_event(summed, N_PARTS, event);
 }

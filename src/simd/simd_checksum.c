@@ -141,20 +141,28 @@ uint64_t slc_checksum_events(const slc_checksum_part *parts, size_t n_parts, uin
     return before > 0 ? sum * slc_checksum_power(before) : sum;
 }
 
-uint64_t slc_columns_checksum(const slc_schema *schema, const void *collection, uint32_t event, uint64_t seed)
+uint64_t slc_checksum_event(const slc_checksum_part *parts, size_t n_parts, uint32_t event)
 {
-    const slc_columns *head = collection;
-    slc_columns one = *head; /* of the event alone */
-    one.n_events = 1;
-    one.event_offset += event;
     const slc_checksum_kernels *kernels = preferred_kernels();
-    uint64_t sum = seed * SLC_CHECKSUM_FACTOR;
-    for (size_t k = 0; k < schema->n_columns; k++) {
-        const slc_column *column = &schema->columns[k];
-        sum += factor_of(kernels, schema->name, column->name) *
-               sum_column(kernels, &one, slc_column_data(collection, column), slc_type_size(column->type));
+    uint64_t sum = 0;
+    for (size_t i = 0; i < n_parts; i++) {
+        slc_columns one = *(const slc_columns *)parts[i].collection; /* of the event alone */
+        one.n_events = 1;
+        one.event_offset += event;
+        for (size_t k = 0; k < parts[i].schema->n_columns; k++) {
+            const slc_column *column = &parts[i].schema->columns[k];
+            sum += factor_of(kernels, parts[i].name, column->name) *
+                   sum_column(kernels, &one, slc_column_data(parts[i].collection, column),
+                              slc_type_size(column->type));
+        }
     }
     return sum;
+}
+
+uint64_t slc_columns_checksum(const slc_schema *schema, const void *collection, uint32_t event, uint64_t seed)
+{
+    const slc_checksum_part part = {schema->name, schema, collection};
+    return seed * SLC_CHECKSUM_FACTOR + slc_checksum_event(&part, 1, event);
 }
 
 /* ---- an event that comes in pieces ------------------------------------------------------------- */

@@ -43,6 +43,8 @@ typedef struct slc_checksum_part {
 
 /* What the events of some collections add to the checksum of a result, if so many events are before them. */
 uint64_t slc_checksum_events(const slc_checksum_part *parts, size_t n_parts, uint64_t before);
+/* The same of one of them, as if it were the only one. */
+uint64_t slc_checksum_event(const slc_checksum_part *parts, size_t n_parts, uint32_t event);
 
 /* By which the hash of a column, by the name of its collection in files and its own, counts. */
 uint64_t slc_checksum_factor(const char *name, const char *column);

@@ -506,41 +506,24 @@ void slc_velo_result_clear(slc_velo_result *result)
     memset(result, 0, sizeof *result);
 }
 
-uint64_t slc_velo_result_checksum(const slc_velo_result *result, uint64_t before)
+static void list_summed(const slc_velo_result *result, slc_checksum_part summed[N_PARTS - FIRST_SUMMED])
 {
-    slc_checksum_part summed[N_PARTS];
     for (size_t i = FIRST_SUMMED; i < N_PARTS; i++) {
-        summed[i] = (slc_checksum_part){parts[i].name, parts[i].schema,
-                                        (const char *)result + parts[i].member};
+        summed[i - FIRST_SUMMED] = (slc_checksum_part){parts[i].name, parts[i].schema,
+                                                       (const char *)result + parts[i].member};
     }
-    return slc_checksum_events(summed + FIRST_SUMMED, N_PARTS - FIRST_SUMMED, before);
 }
 
-static void look_at(slc_columns *head, uint32_t event)
+uint64_t slc_velo_result_checksum(const slc_velo_result *result, uint64_t before)
 {
-    head->n_events = 1;
-    head->event_offset += event;
+    slc_checksum_part summed[N_PARTS - FIRST_SUMMED];
+    list_summed(result, summed);
+    return slc_checksum_events(summed, N_PARTS - FIRST_SUMMED, before);
 }
 
 uint64_t slc_velo_event_checksum(const slc_velo_result *result, uint32_t event)
 {
-    slc_velo_hits hits = result->hits;
-    slc_velo_tracks tracks = result->tracks;
-    slc_velo_track_hits track_hits = result->track_hits;
-    slc_velo_states beam = result->beam, end = result->end;
-    slc_velo_primaries primaries = result->primaries;
-    const slc_checksum_part one[N_PARTS - FIRST_SUMMED] = {
-        {"hits", &slc_velo_hits_schema, &hits},
-        {"tracks", &slc_velo_tracks_schema, &tracks},
-        {"track_hits", &slc_velo_track_hits_schema, &track_hits},
-        {"states_beam", &slc_velo_states_schema, &beam},
-        {"states_end", &slc_velo_states_schema, &end},
-        {"primaries", &slc_velo_primaries_schema, &primaries},
-    };
-    slc_columns *const heads[] = {&hits.head, &tracks.head, &track_hits.head,
-                                  &beam.head, &end.head,    &primaries.head};
-    for (size_t i = 0; i < sizeof heads / sizeof *heads; i++) {
-        look_at(heads[i], event);
-    }
-    return slc_checksum_events(one, N_PARTS - FIRST_SUMMED, 0);
+    slc_checksum_part summed[N_PARTS - FIRST_SUMMED];
+    list_summed(result, summed);
+    return slc_checksum_event(summed, N_PARTS - FIRST_SUMMED, event);
 }

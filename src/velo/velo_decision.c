@@ -25,11 +25,10 @@ enum {
 };
 
 /* FNV-1a of 64 bits over the names in their order, each with the zero byte that ends it. */
-static uint64_t hash_names(const slc_velo_selection *selection)
+static uint64_t hash_names(const char *name, size_t stride, uint32_t n)
 {
     uint64_t hash = UINT64_C(0xcbf29ce484222325);
-    for (uint32_t k = 0; k < selection->n_lines; k++) {
-        const char *name = selection->lines[k].name;
+    for (uint32_t k = 0; k < n; k++, name += stride) {
         size_t i = 0;
         do {
             hash = (hash ^ (uint8_t)name[i]) * UINT64_C(0x100000001b3);
@@ -43,19 +42,27 @@ static uint32_t rows_of(const slc_columns *head, uint32_t event)
     return head->event_offset[event + 1] - head->event_offset[event];
 }
 
-void slc_velo_decision_of(const slc_velo_selection *selection, const slc_velo_decisions *decisions,
-                          const slc_velo_result *result, uint32_t event, slc_velo_decision *decision)
+void slc_velo_decision_make(const char *names, size_t stride, uint32_t n_lines,
+                            const slc_velo_decisions *decisions, const slc_velo_result *result,
+                            uint32_t event, slc_velo_decision *decision)
 {
     assert(event < decisions->head.n_events && event < result->hits.head.n_events);
     *decision = (slc_velo_decision){.version = SLC_VELO_DECISION_VERSION,
-                                    .n_lines = selection->n_lines,
-                                    .names = hash_names(selection),
+                                    .n_lines = n_lines,
+                                    .names = hash_names(names, stride, n_lines),
                                     .lines = decisions->lines[event],
                                     .limited = decisions->limited[event],
                                     .checksum = slc_velo_event_checksum(result, event),
                                     .hits = rows_of(&result->hits.head, event),
                                     .tracks = rows_of(&result->tracks.head, event),
                                     .primaries = rows_of(&result->primaries.head, event)};
+}
+
+void slc_velo_decision_of(const slc_velo_selection *selection, const slc_velo_decisions *decisions,
+                          const slc_velo_result *result, uint32_t event, slc_velo_decision *decision)
+{
+    slc_velo_decision_make(selection->lines[0].name, sizeof selection->lines[0], selection->n_lines,
+                           decisions, result, event, decision);
 }
 
 void slc_velo_decision_write(const slc_velo_decision *decision, uint8_t out[SLC_VELO_DECISION_BANK])

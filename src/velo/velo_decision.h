@@ -15,6 +15,11 @@ enum {
     SLC_VELO_DECISION_BANK = SLC_LHCB_BANK_HEADER + SLC_VELO_DECISION_PAYLOAD /* a multiple of 4 */
 };
 
+/* slc_velo_decision_of for lines of any kind, whose names are `stride` bytes from one another. */
+void slc_velo_decision_make(const char *names, size_t stride, uint32_t n_lines,
+                            const slc_velo_decisions *decisions, const slc_velo_result *result,
+                            uint32_t event, slc_velo_decision *decision);
+
 /* The bank, header included. */
 void slc_velo_decision_write(const slc_velo_decision *decision, uint8_t out[SLC_VELO_DECISION_BANK]);
 

@@ -86,6 +86,38 @@ for how in "--threads 1" "--threads 2 --batch 3"; do
 done
 "$sluice" hlt1 - --geometry "$folder" -q --lines "$source/docs/examples/hlt1-lines.json" --write-accepted piped.mdf <"$ten" >/dev/null || fail "a pipe"
 cmp wanted.mdf piped.mdf || fail "accepted events of a pipe"
+# With a bank of its decision each: the other bytes are the same, and an independent reader finds what runs find, event by event.
+reader=$source/tests/support/decision_bank.py
+for how in "--threads 1" "--threads 2 --batch 3"; do
+    run hlt1 "$ten" --geometry "$folder" --json -q $how --lines "$source/docs/examples/hlt1-lines.json" --write-accepted banks.mdf --decision-bank
+    want 0
+    want_silent
+    equal "it says so" "$(key out "o['selection']['decision_bank']")" True
+    python3 "$reader" without banks.mdf undone || fail "banks.mdf cannot be read"
+    cmp undone wanted.mdf || fail "accepted events without their banks, $how"
+done
+python3 "$reader" show banks.mdf >said.json || fail "banks.mdf cannot be read"
+python3 - banks.mdf "$sluice" "$folder" "$source/docs/examples/hlt1-lines.json" "$(python3 "$reader" names "$source/docs/examples/hlt1-lines.json")" <<'PYTHON' || fail "the banks do not say what runs find"
+import json, struct, subprocess, sys
+data, at, said = open(sys.argv[1], "rb").read(), 0, json.load(open("said.json"))
+assert len(said) == 3
+for (bank,) in said:
+    size, = struct.unpack_from("<I", data, at)
+    open("one.mdf", "wb").write(data[at:at + size])
+    at += size
+    one = json.loads(subprocess.run([sys.argv[2], "hlt1", "one.mdf", "--geometry", sys.argv[3], "--lines", sys.argv[4], "-q", "--json"],
+                                    capture_output=True, check=True).stdout)
+    lines = one["selection"]["lines"]
+    assert bank["names"] == int(sys.argv[5], 16) and bank["n_lines"] == len(lines) and bank["source"] == 0, bank
+    assert bank["lines"] == sum(l["accepted"] << k for k, l in enumerate(lines)) > 0, bank
+    assert int(one["checksum"], 16) == bank["checksum"], (bank, one["checksum"])
+    assert [bank[k] for k in ("hits", "tracks", "primaries")] == [one["totals"][k] for k in ("clusters", "tracks", "vertices")], bank
+assert at == len(data)
+PYTHON
+run info --json banks.mdf
+equal "by info" "$(key out "o['files'][0]['decisions']['selections'][0]['accepted'][:5], o['files'][0]['decisions']['banks']")" "([0, 1, 0, 0, 1], 3)"
+run hlt1 "$ten" --geometry "$folder" -q --lines "$source/docs/examples/hlt1-lines.json" --decision-bank
+want 2
 run hlt1 accepted.mdf --geometry "$folder" --json -q --lines "$source/docs/examples/hlt1-lines.json"
 want 0
 equal "accepted again" "$(key out "o['events'], o['selection']['accepted'], o['identity']['record']")" "(3, 3, [0, 1, 2])"
