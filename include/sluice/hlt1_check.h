@@ -52,7 +52,7 @@ typedef struct slc_hlt1_muon_counts {
 
 /* Zero-initialise; memory of its own is given back by _clear. */
 typedef struct slc_hlt1_check {
-    uint64_t events;
+    uint64_t events; /* with truth, without those that a global event cut left out: these are not compared */
     uint64_t upstream_tracks, upstream_ghosts;
     uint64_t long_tracks, long_ghosts;
     uint64_t trigger_tracks, trigger_ghosts; /* long, of p > 3 GeV and pT > 0.5 GeV */

@@ -111,7 +111,7 @@ typedef struct slc_velo_momentum_range {
 /* Totals over all batches given to slc_velo_check_run since _init. Read the members directly. */
 typedef struct slc_velo_check {
     slc_velo_check_config config;
-    uint64_t events; /* with truth */
+    uint64_t events; /* with truth, without those that config.gec left out: these are not compared */
     uint64_t tracks, ghosts;
     uint64_t mc_hits;                                        /* pairs of a particle and one of its hits */
     uint64_t mc_hits_found;                                  /* those whose channel id is a hit's */

@@ -17,6 +17,7 @@
 #include "ut/ut_decode.h"
 #include "velo/velo_chain_note.h"
 #include "velo/velo_decision.h"
+#include "velo/velo_gec.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -248,8 +249,7 @@ static void reset(slc_hlt1_result *result)
 static void decode(slc_hlt1_chain *chain, const slc_batch *batch, uint32_t e, slc_hlt1_result *result)
 {
     const uint64_t event = batch->first_event + e;
-    const bool cut = result->velo.n_gec_events > 0 && result->velo.cuts.cut[e] != 0;
-    if (cut) {
+    if (slc_velo_gec_cuts(&result->velo, e)) {
         memset(&chain->banks, 0, sizeof chain->banks);
     } else {
         slc_hlt1_banks_find(batch, e, &chain->places, &chain->banks, &result->faults);

@@ -2,6 +2,7 @@
  * Tracks beyond the VELO against truth. */
 #include <sluice/hlt1_check.h>
 
+#include "velo/velo_gec.h"
 #include "velo/velo_truth.h"
 
 #include <math.h>
@@ -544,8 +545,8 @@ slc_status slc_hlt1_check_run(slc_hlt1_check *check, const slc_hlt1_result *resu
         c.event = e;
         c.first = truth->particles.head.event_offset[e];
         c.n_particles = (uint32_t)event_rows(&truth->particles.head, e);
-        if (c.n_particles == 0) {
-            continue; /* an event without truth */
+        if (c.n_particles == 0 || slc_velo_gec_cuts(&result->velo, e)) {
+            continue; /* an event without truth, or one that nobody looked at */
         }
         if (!carve(&c)) {
             return slc_fail(error, SLC_ERR_MEMORY, "comparison with truth: no memory");

@@ -2,6 +2,7 @@
  * Tracks against truth: who owns which hit, which particle a track follows, and the sums that efficiencies
  * are made of. */
 #include "velo/velo_check_vertex.h"
+#include "velo/velo_gec.h"
 
 #include "base/block.h"
 
@@ -503,7 +504,7 @@ static slc_status check_event(event_context *context, slc_velo_matches *matches)
     if (status != SLC_OK) {
         return status;
     }
-    if (context->link.n_particles == 0) {
+    if (context->link.n_particles == 0 || slc_velo_gec_cuts(context->result, context->event)) {
         for (uint32_t t = begin; t < end; t++) {
             matches->particle[matches->head.size] = -1;
             matches->purity[matches->head.size++] = 0;

@@ -37,4 +37,10 @@ slc_status slc_velo_gec_pass(const slc_velo_config *config, uint32_t n_events, s
 /* How many are cut. */
 uint64_t slc_velo_gec_count(const slc_velo_event_cuts *cuts);
 
+/* Is an event of a result left out? */
+static inline bool slc_velo_gec_cuts(const slc_velo_result *result, uint32_t event)
+{
+    return result->n_gec_events > 0 && result->cuts.cut[event] != 0;
+}
+
 #endif

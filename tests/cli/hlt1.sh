@@ -290,6 +290,11 @@ run hlt1 "$ten" no-ut.mdf --geometry "$folder" --json -q --no-checksum --gec-ut-
 want 1
 grep -q "no-ut.mdf: none of its 10 events has a hit of the UT" err || fail "a missing detector behind cut events was not told: $(cat err)"
 
+# Nobody looks for the particles of events that are left out.
+run hlt1 "$ten" --geometry "$folder" --truth --json -q --gec-ut-scifi 4200
+want 0
+equal "compared" "$(key out "o['cut_events'], o['truth']['events'], 0 < o['truth']['ut_ids'] == o['truth']['ut_ids_found'], o['truth']['categories']['long']['efficiency'] > 0.4")" "(7, 3, True, True)"
+
 # Truth of another numbering of the UT's strips is told with its figures, and figures of no truth at all are none.
 old=$data/lhcb/MiniBrunel_2018_MinBias_FTv4_DIGI.mdf
 if [ -e "$old" ]; then

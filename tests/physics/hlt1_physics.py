@@ -2,11 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Physics of `sluice hlt1` against simulation truth, as tables in Markdown.
 
-    hlt1_physics.py SLUICE GEOMETRY NAME=FILE[,FILE...] ... [--lines FILE]
+    hlt1_physics.py SLUICE GEOMETRY NAME=FILE[,FILE...] ... [--lines FILE] [--gec-ut-scifi N]
+                    [--by-clusters N[,N...]]
 
 Each NAME is a sample of events with truth, all its files together. For each of the settings standard, loose and full:
 efficiencies and ghosts; then by the first of the settings momenta in ranges, muons, and with --lines what each line
-accepts. Errors are of one standard deviation, by the normal approximation. Reads every file three times.
+accepts. --gec-ut-scifi is the command's: events with more clusters are left out. With --by-clusters the first sample is
+also cut at each of these numbers (0: not at all), by the first of the settings. Errors are of one standard deviation, by the
+normal approximation. Reads every file three times, and the first sample's once more for each of these numbers.
 """
 import argparse
 import json
@@ -21,9 +24,9 @@ GHOSTS = (("upstream_ghost_rate", "ghosts, upstream"), ("ghost_rate", "ghosts, l
           ("trigger_ghost_rate", "… of p > 3 GeV, pT > 0.5 GeV"))
 
 
-def reconstruct(options, files, settings):
+def reconstruct(options, files, settings, cut):
     command = [options.sluice, "hlt1", *files, "--geometry", options.geometry, "--settings", settings, "--truth", "--json",
-               "--quiet", "--threads", "0"]
+               "--quiet", "--threads", "0", "--gec-ut-scifi", str(cut)]
     command += ["--lines", options.lines] if options.lines else []
     done = subprocess.run(command, capture_output=True, text=True)
     if done.returncode != 0:
@@ -52,6 +55,17 @@ def efficiencies(truths):
     rows.append(["purity of long tracks; hit efficiency", "",
                  *(f"{percent(p['purity'])}; {percent(p['hit_efficiency'])}" for p in purities)])
     table(["%", "particles", *SETTINGS], rows)
+
+
+def by_clusters(options, files):
+    """Dense events make most of the ghosts."""
+    rows = []
+    for cut in options.by_clusters:
+        result = reconstruct(options, files, SETTINGS[0], cut)
+        truth, long = result["truth"], result["truth"]["categories"]["long_p5_pt1_eta25"]
+        rows.append([str(cut) if cut else "none", str(truth["events"]), percent(long["efficiency"], long["efficiency_sigma"]),
+                     *(percent(truth[key], truth[key + "_sigma"]) for key, _ in GHOSTS)])
+    table(["clusters in UT and SciFi at most", "events", CATEGORIES[-1][1], *(name for _, name in GHOSTS)], rows)
 
 
 def momenta(truth):
@@ -88,6 +102,8 @@ def main():
     parser.add_argument("geometry")
     parser.add_argument("samples", nargs="+", metavar="NAME=FILE[,FILE...]")
     parser.add_argument("--lines")
+    parser.add_argument("--gec-ut-scifi", type=int, default=0)
+    parser.add_argument("--by-clusters", type=lambda text: [int(n) for n in text.split(",")], default=[])
     options = parser.parse_args()
     names, firsts = [], []
     for sample in options.samples:
@@ -95,10 +111,12 @@ def main():
         missing = [f for f in files.split(",") if not os.path.exists(f)]
         if not equals or missing:
             sys.exit(f"{sample}: NAME=FILE[,FILE...] is wanted, and each file" + (f"; {missing[0]} is not there" if missing else ""))
-        results = [reconstruct(options, files.split(","), s) for s in SETTINGS]
+        results = [reconstruct(options, files.split(","), s, options.gec_ut_scifi) for s in SETTINGS]
         truths = [r["truth"] for r in results]
-        print(f"\n## {name}: {results[0]['events']} events")
+        print(f"\n## {name}: {results[0]['events']} events, {truths[0]['events']} compared")
         efficiencies(truths)
+        if not names and options.by_clusters:
+            by_clusters(options, files.split(","))
         momenta(truths[0])
         muons(truths[0])
         names.append(name)
