@@ -310,6 +310,8 @@ static void clear(slc_hlt1_job *job)
     slc_io_abandon(job->accepted);
     slc_cli_identity_clear(&job->identity);
     slc_hlt1_check_clear(&job->check);
+    slc_hlt1_watch_clear(&job->watch);
+    slc_cli_tree_clear(&job->doubts);
     slc_hlt1_drawing_clear(&job->drawing);
     for (int i = 0; i < SLC_HLT1_ROWS; i++) {
         json_decref(job->totals.of_event[i]);
@@ -326,6 +328,8 @@ static int act(const slc_cli_call *call)
     }
     job->options = call->options;
     job->setup.config = &job->config;
+    job->doubts = slc_cli_tree_new("hlt1");
+    slc_cli_put_array(&job->doubts, "doubts");
     job->inputs = call->operands;
     job->n_inputs = call->n;
     int status = slc_cli_part_choose(&slc_cmd_hlt1, job->options, &job->options->part);

@@ -75,6 +75,8 @@ typedef struct slc_hlt1_job {
     slc_flow_hlt1_setup setup;
     slc_flow *flow;
     slc_hlt1_check check;
+    slc_hlt1_watch watch;             /* of the input at hand */
+    slc_cli_tree doubts;              /* of all inputs, as they are in the JSON */
     slc_faults input_faults;          /* of the input at hand */
     uint64_t input_hits[3];           /* of UT, SciFi and muon stations in it */
     uint64_t input_cut, input_retina; /* events that were cut; whose VELO hits are the read-out's */

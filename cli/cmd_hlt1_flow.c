@@ -138,6 +138,10 @@ static bool take_batch(slc_hlt1_job *job, const slc_flow_item *item)
         slc_cli_say("hlt1", "%s", job->error.text);
         return false;
     }
+    if (slc_hlt1_watch_add(&job->watch, &result->found, &job->error) != SLC_OK) {
+        slc_cli_say("hlt1", "%s", job->error.text);
+        return false;
+    }
     job->input_particles += result->truth.particles.head.size;
     if (!slc_hlt1_drawing_take(job, &result->found) || !slc_hlt1_job_append(job, result) ||
         !write_accepted(job, item) || !add_to_totals(job, &result->found) ||
@@ -180,6 +184,19 @@ static void judge_input(slc_hlt1_job *job, const char *path, uint64_t events)
     job->useful = job->useful || ((any || job->input_cut > 0) && events > 0);
 }
 
+/* All comes out, and is wrong: told with --quiet, too. */
+static void tell_doubts(slc_hlt1_job *job, const char *path)
+{
+    slc_hlt1_doubt doubts[SLC_HLT1_DOUBTS];
+    for (size_t i = 0, n = slc_hlt1_watch_judge(&job->watch, job->geometry, doubts); i < n; i++) {
+        slc_cli_tree row = slc_cli_append(&job->doubts, "doubts");
+        slc_cli_put(&row, "input", path);
+        slc_cli_put(&row, "of", doubts[i].what);
+        slc_cli_put(&row, "text", (const char *)doubts[i].text);
+        slc_cli_say("hlt1", "%s: %s", path, doubts[i].text);
+    }
+}
+
 /* `cut` events are counted as lost and are not, as a signal ended their reading. */
 static void tell_input(slc_hlt1_job *job, const slc_flow_item *end, uint64_t cut)
 {
@@ -194,6 +211,7 @@ static void tell_input(slc_hlt1_job *job, const slc_flow_item *end, uint64_t cut
         job->failed = true;
     }
     judge_input(job, end->path, read->events);
+    tell_doubts(job, end->path);
     slc_cli_identity_tell(job->input_identity, "hlt1", end->path);
     slc_cli_tell_faults("hlt1", end->path, "source", &job->input_faults); /* with --quiet, too */
 }

@@ -217,6 +217,7 @@ bool slc_hlt1_print(slc_hlt1_job *job)
         slc_cli_tree at = slc_cli_inner(&tree, "not_done");
         slc_cli_put(&at, undone[i].what, undone[i].why);
     }
+    slc_cli_put_json(&tree, "doubts", json_incref(json_object_get(job->doubts.root, "doubts")));
     slc_cli_put_hex(&tree, "checksum", totals->checksum);
     slc_cli_put_faults(&tree, "faults", &totals->faults);
     if (job->options->truth) {

@@ -9,6 +9,7 @@
 #define SLUICE_HLT1_CHECK_H
 
 #include <sluice/hlt1_chain.h>
+#include <sluice/velo_beam.h>
 #include <sluice/velo_check.h>
 
 #ifdef __cplusplus
@@ -80,6 +81,28 @@ SLC_API slc_status slc_hlt1_check_run(slc_hlt1_check *check, const slc_hlt1_resu
                                       const slc_velo_truth *truth, const slc_velo_beyond *beyond,
                                       slc_error *error);
 SLC_API void slc_hlt1_check_clear(slc_hlt1_check *check);
+
+/* ---- without truth ------------------------------------------------------------------------------ */
+
+/* What of a geometry can be wrong though all comes out: the field's sign, which shows in how few upstream
+ * tracks are followed to the SciFi, and the beam line. Zero-initialise; memory is given back by _clear. */
+typedef struct slc_hlt1_watch {
+    slc_velo_beam_sample beam;
+    uint64_t upstream, followed; /* tracks, of events with hits in the SciFi */
+} slc_hlt1_watch;
+SLC_API slc_status slc_hlt1_watch_add(slc_hlt1_watch *watch, const slc_hlt1_result *result, slc_error *error);
+
+/* "field" or "beam", and what does not agree with it, in words. */
+enum { SLC_HLT1_DOUBTS = 2 };
+typedef struct slc_hlt1_doubt {
+    const char *what;
+    char text[256];
+} slc_hlt1_doubt;
+/* Returns how many doubts there are in what was added, and begins anew. Of less than 200 upstream tracks none
+ * about the field, and none about the beam where tracks do not tell of one (slc_velo_beam_estimate). */
+SLC_API size_t slc_hlt1_watch_judge(slc_hlt1_watch *watch, const slc_hlt1_geometry *geometry,
+                                    slc_hlt1_doubt doubts[SLC_HLT1_DOUBTS]);
+SLC_API void slc_hlt1_watch_clear(slc_hlt1_watch *watch);
 
 #ifdef __cplusplus
 }

@@ -17,6 +17,7 @@ typedef struct hlt1_setup {
     slc_hlt1_network network;
     slc_flow_hlt1_setup flow;
     slc_hlt1_check check;
+    slc_hlt1_watch watch;
     bool truth, told;
     uint64_t input_hits[DETECTORS], input_cut, input_retina, input_particles; /* of the input at hand */
     uint64_t identity_from[SLC_LHCB_IDENTITY_SOURCES];                        /* likewise */
@@ -28,6 +29,7 @@ static void hlt1_free(void *memory)
     hlt1_setup *s = memory;
     if (s != NULL) {
         slc_hlt1_check_clear(&s->check);
+        slc_hlt1_watch_clear(&s->watch);
         slc_io_hlt1_geometry_close(s->geometry);
         free(s);
     }
@@ -92,8 +94,9 @@ static slc_status hlt1_take(running *r, slc_flow_item *item, slc_error *error)
     for (size_t i = 0; i < result->events.head.size; i++) {
         s->identity_from[result->events.identity_from[i]]++;
     }
-    if (!s->truth) {
-        return SLC_OK;
+    const slc_status watched = slc_hlt1_watch_add(&s->watch, found, error);
+    if (watched != SLC_OK || !s->truth) {
+        return watched;
     }
     s->input_particles += result->truth.particles.head.size;
     return slc_hlt1_check_run(&s->check, found, &result->truth, &result->beyond, error);
@@ -139,6 +142,10 @@ static void hlt1_end(running *r, const slc_flow_item *end, core_lines *lines)
                   " events have no super-pixels: their hits of the VELO are the clusters of the read-out "
                   "(bank 73)",
                   end->path, s->input_retina, events);
+    }
+    slc_hlt1_doubt doubts[SLC_HLT1_DOUBTS];
+    for (size_t i = 0, n = slc_hlt1_watch_judge(&s->watch, s->geometry, doubts); i < n; i++) {
+        core_tell(lines, "%s: %s", end->path, doubts[i].text);
     }
     memset(s->input_hits, 0, sizeof s->input_hits);
     s->input_cut = s->input_retina = s->input_particles = 0;

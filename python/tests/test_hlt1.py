@@ -133,6 +133,19 @@ def test_small_batches_as_of_the_command():
         assert [one.hits.n_events for one in reader] == [8, 2]
 
 
+def test_folder_of_another_field_and_beam(tmp_path):
+    for name in FOLDER.iterdir():
+        if name.suffix != ".mdf" and name.name not in ("polarity.bin", "beamline.bin"):
+            (tmp_path / name.name).symlink_to(name)
+    (tmp_path / "polarity.bin").write_bytes(np.float32(-np.fromfile(FOLDER / "polarity.bin", "f4")[0]).tobytes())
+    (tmp_path / "beamline.bin").write_bytes(np.float32([0.5, 0]).tobytes())
+    with pytest.warns(sluice.DamageWarning) as seen:
+        with sluice.hlt1.open(EVENTS, geometry=tmp_path) as reader:
+            assert len(list(reader)) == 2
+    told = " ".join(str(one.message) for one in seen)
+    assert "upstream tracks go on to the SciFi" in told and "the beam is at " in told and "by beamline.bin at 0.5, 0 mm" in told
+
+
 def test_folder_without_what_may_be_absent(tmp_path):
     for name in FOLDER.iterdir():
         if name.suffix != ".mdf" and name.name not in ("muon_field_of_interest.bin", "kalman_FT6x2"):

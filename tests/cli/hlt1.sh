@@ -350,6 +350,26 @@ echo "sluice hlt1: less has no kalman_FT6x2: no track is fitted, and there are n
 equal "fit not done" "$(key out "o['not_done'], o['totals']['secondaries']")" \
     "({'fit': 'no kalman_FT6x2: no track is fitted, and there are no particles and no pairs'}, 0)"
 
+# A field the other way round, and a beam line of other data: told at the end of each input, once each, and only then.
+equal "no doubts" "$(key one.json "o['doubts']") $(key full.json "o['doubts']") $(key loose.json "o['doubts']")" "[] [] []"
+mkdir other
+cp -r "$folder"/*.bin "$folder"/forward_params.txt "$folder"/two_track_mva_model.json "$folder"/kalman_FT6x2 other
+chmod -R u+w other
+printf '\0\0\200\77' >other/polarity.bin # 1, and not -1
+for how in standard loose full; do
+    run hlt1 "$ten" "$ten" --geometry other --json -q --settings $how --threads 2
+    want 0
+    grep -cE "^sluice hlt1: $ten: [78] % of [57]9?[0-9]* upstream tracks go on to the SciFi, where two thirds should: by polarity.bin the magnet is up; if it is not, momenta and charges are wrong" err >told
+    equal "doubts of the field, $how" "$(cat told) $(key out "[(d['input'], d['of']) for d in o['doubts']]")" "2 [('$ten', 'field'), ('$ten', 'field')]"
+done
+cp "$folder"/polarity.bin other
+for x in 77 277; do # +0.5 and -0.5 mm
+    printf "\\0\\0\\0\\$x\\0\\0\\0\\0" >other/beamline.bin
+    run hlt1 "$ten" --geometry other --json -q
+    want 0
+    equal "doubts of the beam" "$(grep -cE "^sluice hlt1: $ten: by [0-9]* tracks of 10 events the beam is at -?0.0[0-9]*, -?0.0[0-9]* mm, by beamline.bin at -?0.5, 0 mm: vertices, and what hangs on them, are wrong$" err) $(key out "[d['of'] for d in o['doubts']]")" "1 ['beam']"
+done
+
 mkdir broken
 cp "$folder"/*.bin "$folder"/forward_params.txt broken
 chmod u+w broken/*
