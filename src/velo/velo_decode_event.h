@@ -21,7 +21,7 @@ typedef struct slc_velo_sensor_words {
 } slc_velo_sensor_words;
 
 /* Where the wanted banks of an event are, as far as all banks are sound. Places in the batch's bytes. */
-enum { SLC_VELO_WALKS = 5, SLC_VELO_PLACES = 256 };
+enum { SLC_VELO_WALKS = 4, SLC_VELO_PLACES = 256 };
 typedef struct slc_velo_walk {
     size_t begin, at, end;         /* of the event, and how far the walk came */
     size_t n;                      /* wanted banks, also those for which there is no room */
