@@ -12,30 +12,43 @@ bool slc_hlt1_job_append(slc_hlt1_job *job, const slc_flow_hlt1_result *result)
 {
     const slc_hlt1_result *found = &result->found;
     const slc_velo_result *velo = &found->velo;
-    const slc_io_group groups[] = {
-        {"hits", &slc_velo_hits_schema, &velo->hits, SLC_IO_ROWS_ANY},
-        {"tracks", &slc_velo_tracks_schema, &velo->tracks, SLC_IO_ROWS_ANY},
-        {"track_hits", &slc_velo_track_hits_schema, &velo->track_hits, SLC_IO_ROWS_ANY},
-        {"states_beam", &slc_velo_states_schema, &velo->beam, SLC_IO_ROWS_ANY},
-        {"states_end", &slc_velo_states_schema, &velo->end, SLC_IO_ROWS_ANY},
-        {"primaries", &slc_velo_primaries_schema, &velo->primaries, SLC_IO_ROWS_ANY},
-        {"ut_hits", &slc_ut_hits_schema, &found->ut, SLC_IO_ROWS_ANY},
-        {"scifi_hits", &slc_scifi_hits_schema, &found->scifi, SLC_IO_ROWS_ANY},
-        {"muon_hits", &slc_muon_hits_schema, &found->muon, SLC_IO_ROWS_ANY},
-        {"upstream_tracks", &slc_hlt1_upstream_schema, &found->upstream, SLC_IO_ROWS_ANY},
-        {"upstream_hits", &slc_hlt1_track_hits_schema, &found->upstream_hits, SLC_IO_ROWS_ANY},
-        {"long_tracks", &slc_hlt1_long_schema, &found->long_tracks, SLC_IO_ROWS_ANY},
-        {"long_hits", &slc_hlt1_track_hits_schema, &found->long_hits, SLC_IO_ROWS_ANY},
-        {"muons", &slc_muon_ids_schema, &found->muons, SLC_IO_ROWS_ANY},
-        {"fitted_tracks", &slc_hlt1_fitted_schema, &found->fitted, SLC_IO_ROWS_ANY},
-        {"particles", &slc_hlt1_particles_schema, &found->particles, SLC_IO_ROWS_ANY},
-        {"secondaries", &slc_hlt1_secondaries_schema, &found->secondaries, SLC_IO_ROWS_ANY},
-        {"decisions", &slc_velo_decisions_schema, &found->decisions, SLC_IO_ROWS_ANY},
-        {"events", &slc_lhcb_events_schema, &result->events, SLC_IO_ROWS_ONE},
+    const bool fits = job->geometry->transport != NULL;
+    /* What is not made has no group: an empty one would look as if there were none of it. */
+    const struct {
+        bool made;
+        slc_io_group group;
+    } all[] = {
+        {true, {"hits", &slc_velo_hits_schema, &velo->hits, SLC_IO_ROWS_ANY}},
+        {true, {"tracks", &slc_velo_tracks_schema, &velo->tracks, SLC_IO_ROWS_ANY}},
+        {true, {"track_hits", &slc_velo_track_hits_schema, &velo->track_hits, SLC_IO_ROWS_ANY}},
+        {true, {"states_beam", &slc_velo_states_schema, &velo->beam, SLC_IO_ROWS_ANY}},
+        {true, {"states_end", &slc_velo_states_schema, &velo->end, SLC_IO_ROWS_ANY}},
+        {true, {"primaries", &slc_velo_primaries_schema, &velo->primaries, SLC_IO_ROWS_ANY}},
+        {true, {"ut_hits", &slc_ut_hits_schema, &found->ut, SLC_IO_ROWS_ANY}},
+        {true, {"scifi_hits", &slc_scifi_hits_schema, &found->scifi, SLC_IO_ROWS_ANY}},
+        {true, {"muon_hits", &slc_muon_hits_schema, &found->muon, SLC_IO_ROWS_ANY}},
+        {true, {"upstream_tracks", &slc_hlt1_upstream_schema, &found->upstream, SLC_IO_ROWS_ANY}},
+        {true, {"upstream_hits", &slc_hlt1_track_hits_schema, &found->upstream_hits, SLC_IO_ROWS_ANY}},
+        {true, {"long_tracks", &slc_hlt1_long_schema, &found->long_tracks, SLC_IO_ROWS_ANY}},
+        {true, {"long_hits", &slc_hlt1_track_hits_schema, &found->long_hits, SLC_IO_ROWS_ANY}},
+        {job->geometry->finds_muons, {"muons", &slc_muon_ids_schema, &found->muons, SLC_IO_ROWS_ANY}},
+        {fits, {"fitted_tracks", &slc_hlt1_fitted_schema, &found->fitted, SLC_IO_ROWS_ANY}},
+        {fits, {"particles", &slc_hlt1_particles_schema, &found->particles, SLC_IO_ROWS_ANY}},
+        {fits, {"secondaries", &slc_hlt1_secondaries_schema, &found->secondaries, SLC_IO_ROWS_ANY}},
+        {job->config.lines != NULL,
+         {"decisions", &slc_velo_decisions_schema, &found->decisions, SLC_IO_ROWS_ANY}},
+        {true, {"events", &slc_lhcb_events_schema, &result->events, SLC_IO_ROWS_ONE}},
     };
+    slc_io_group groups[sizeof all / sizeof *all];
+    size_t n = 0;
+    for (size_t i = 0; i < sizeof all / sizeof *all; i++) {
+        if (all[i].made) {
+            groups[n++] = all[i].group;
+        }
+    }
     slc_status status = SLC_OK;
     if (job->results != NULL) {
-        status = slc_io_results_put(job->results, groups, sizeof groups / sizeof *groups, &job->error);
+        status = slc_io_results_put(job->results, groups, n, &job->error);
         status = status == SLC_OK
                      ? slc_cli_results_flush(job->results, &job->options->results, job->live, &job->error)
                      : status;

@@ -370,6 +370,20 @@ for x in 77 277; do # +0.5 and -0.5 mm
     equal "doubts of the beam" "$(grep -cE "^sluice hlt1: $ten: by [0-9]* tracks of 10 events the beam is at -?0.0[0-9]*, -?0.0[0-9]* mm, by beamline.bin at -?0.5, 0 mm: vertices, and what hangs on them, are wrong$" err) $(key out "[d['of'] for d in o['doubts']]")" "1 ['beam']"
 done
 
+# What is not made has no group in a file: an empty one would look as if there were none.
+run hlt1 "$ten" --geometry "$folder" -q -o plain.h5
+want 0
+[ "$(h5dump -n plain.h5 | grep -cE 'group +/(decisions|fitted_tracks|particles|secondaries|muons)$')" = 4 ] || fail "groups: $(h5dump -n plain.h5)"
+run hlt1 "$ten" --geometry "$folder" -q -o refused.h5 --columns decisions
+want 1
+grep -q '^sluice hlt1: refused.h5: there is no group or column "decisions"; groups are hits, ' err || fail "decisions without lines: $(cat err)"
+want_no_file refused.h5
+rm less/muon_field_of_interest.bin
+run hlt1 "$ten" --geometry less -q -o less.h5
+want 0
+! h5dump -n less.h5 | grep -E 'group +/(decisions|fitted_tracks|particles|secondaries|muons)$' || fail "groups of what was not made"
+h5diff less.h5 plain.h5 /long_tracks || fail "long tracks without tables"
+
 mkdir broken
 cp "$folder"/*.bin "$folder"/forward_params.txt broken
 chmod u+w broken/*

@@ -53,8 +53,8 @@ done
 # An output never destroys an input or another output; a run that read nothing replaces no earlier result; a link and a
 # device stay what they are.
 cp a.mdf same.mdf
-ln -s same.mdf link.mdf
-for clash in "-o same.mdf same.mdf" "-o ./same.mdf same.mdf" "--report link.mdf same.mdf" "-o x --table ./x same.mdf"; do
+ln -s same.mdf link.html
+for clash in "-o same.mdf same.mdf" "-o ./same.mdf same.mdf" "--report link.html same.mdf" "-o x --table ./x same.mdf"; do
     # shellcheck disable=SC2086 # words on purpose
     run velo $clash
     want 2
@@ -70,7 +70,14 @@ want 1
 printf '%s\n' "sluice velo: missing.mdf: No such file or directory" \
     "sluice velo: no events were read: no file was written" | want_err
 [ "$(cat keep.h5)" = good ] || fail "$last: an earlier result is gone"
-rm -f same.mdf link.mdf keep.h5
+rm -f same.mdf link.html keep.h5
+for command in velo "hlt1 --geometry ."; do
+    # shellcheck disable=SC2086 # words on purpose
+    run $command a.mdf --report r.pdf
+    want 2
+    echo "sluice ${command%% *}: --report takes a name that ends with .html or .htm or has no ending, not 'r.pdf'; see sluice ${command%% *} --help" | want_err
+    want_no_file r.pdf
+done
 run velo a.mdf --report /dev/null
 want 0
 [ -c /dev/null ] || fail "$last: /dev/null is gone"
