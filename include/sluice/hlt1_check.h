@@ -84,22 +84,22 @@ SLC_API void slc_hlt1_check_clear(slc_hlt1_check *check);
 
 /* ---- without truth ------------------------------------------------------------------------------ */
 
-/* What of a geometry can be wrong though all comes out: the field's sign, which shows in how few upstream
- * tracks are followed to the SciFi, and the beam line. Zero-initialise; memory is given back by _clear. */
+/* What can be wrong though all comes out: hits or tables of the SciFi, to which few upstream tracks are
+ * followed then, and the beam line. Zero-initialise; memory is given back by _clear. */
 typedef struct slc_hlt1_watch {
     slc_velo_beam_sample beam;
     uint64_t upstream, followed; /* tracks, of events with hits in the SciFi */
 } slc_hlt1_watch;
 SLC_API slc_status slc_hlt1_watch_add(slc_hlt1_watch *watch, const slc_hlt1_result *result, slc_error *error);
 
-/* "field" or "beam", and what does not agree with it, in words. */
+/* "scifi" or "beam", and what does not agree with it, in words. */
 enum { SLC_HLT1_DOUBTS = 2 };
 typedef struct slc_hlt1_doubt {
     const char *what;
     char text[256];
 } slc_hlt1_doubt;
 /* Returns how many doubts there are in what was added, and begins anew. Of less than 200 upstream tracks none
- * about the field, and none about the beam where tracks do not tell of one (slc_velo_beam_estimate). */
+ * about the SciFi, and none about the beam where tracks do not tell of one (slc_velo_beam_estimate). */
 SLC_API size_t slc_hlt1_watch_judge(slc_hlt1_watch *watch, const slc_hlt1_geometry *geometry,
                                     slc_hlt1_doubt doubts[SLC_HLT1_DOUBTS]);
 SLC_API void slc_hlt1_watch_clear(slc_hlt1_watch *watch);

@@ -38,9 +38,9 @@ enum {
     SLC_HLT1_WINDOWS = 124       /* 31 · 4 widths */
 };
 
-/* ut_tables.bin. bdl[341 i3 + 31 i2 + i1]: of dy/dz over [-0.3, 0.3] (i1 0 … 30), z of the origin over [-250,
- * 250] mm (i2 0 … 10), z of the state over [0, 800] mm (i3 0 … 10). window[4 i + layer] is what a deflection
- * is divided by to be one at the layer, of |ty| = i / 100. */
+/* ut_tables.bin. bdl[341 i3 + 31 i2 + i1], of the field as it is, with its sign: of dy/dz over [-0.3, 0.3]
+ * (i1 0 … 30), z of the origin over [-250, 250] mm (i2 0 … 10), z of the state over [0, 800] mm (i3 0 … 10).
+ * window[4 i + layer] is what a deflection is divided by to be one at the layer, of |ty| = i / 100. */
 typedef struct slc_hlt1_deflection {
     float window[SLC_HLT1_WINDOWS];
     float bdl[SLC_HLT1_DEFLECTIONS];

@@ -59,8 +59,8 @@ def open(
     event, bunch crossing, record). ``threads``: the number of workers (0: one for each
     processor). Results, and ``checksum``, are those of ``sluice hlt1`` and depend on neither threads nor batches.
 
-    At the end of each input a ``DamageWarning`` tells what was damaged or lost, if a detector has no hit in it, and if the folder's
-    field or beam line cannot be that of the events, unless
+    At the end of each input a ``DamageWarning`` tells what was damaged or lost, if a detector has no hit in it, if few
+    tracks go on to the SciFi or the beam is elsewhere than the folder says, unless
     ``on_fault`` is "ignore"; with "raise" the first fault is a ``StrictError``. An input that cannot be read is a ``FileError`` or
     ``FormatError``, after which the reader goes on with the next one. ``progress``: a function of the events so far, or True for a
     bar of tqdm.

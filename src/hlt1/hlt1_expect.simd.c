@@ -34,8 +34,6 @@ static void expect_slopes(const slc_hlt1_forward_in *in, slc_hlt1_forward_work *
 {
     const slc_hlt1_forward_tables *tables = in->tables;
     const f32v tx = of_start(w, START_TX), ty = of_start(w, START_TY), charge = f(-tables->polarity);
-    const f32v signed_tx = tables->polarity < 0 ? tx
-                                                : f32v_neg(tx); /* odd powers change sign with the polarity */
     f32v kick0 = f(0), kick1 = kick0, kick2 = kick0, power_x = f(1.0f);
     for (size_t a = 0; a < 5; a++) {
         f32v power = power_x;
@@ -46,7 +44,7 @@ static void expect_slopes(const slc_hlt1_forward_in *in, slc_hlt1_forward_work *
             kick2 = ADD(kick2, MUL(f(kick[2]), power));
             power = MUL(power, ty);
         }
-        power_x = MUL(power_x, signed_tx);
+        power_x = MUL(power_x, tx);
     }
     const f32v q0 = MUL(charge, of_start(w, in->free ? START_RANGE : START_Q_OVER_P));
     const f32v q1 = in->free ? MUL(charge, of_start(w, START_RANGE + 1)) : q0;

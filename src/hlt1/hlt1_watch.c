@@ -1,14 +1,14 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Whether events agree with the folder's field and beam line. Of upstream tracks 0.64 to 0.71 are followed to
- * the SciFi, with settings standard and loose, of LHCb's events and of generated ones of minimum bias,
- * beauty, charm and J/psi; with the field's sign turned round 0.07 to 0.18, of hits that lie there by chance.
+ * Whether events agree with the folder. Of upstream tracks 0.64 to 0.71 are followed to the SciFi, with
+ * settings standard and loose, of LHCb's events and of generated ones of minimum bias, beauty, charm and
+ * J/psi. The field's sign makes no difference there: tracks are the same, with the opposite charges.
  */
 #include <sluice/hlt1_check.h>
 
 #include <stdio.h>
 
-/* Between the two; and of so many tracks, as single crowded events come near it by chance. */
+/* Of so many tracks, as single events are less and more. */
 static const double LEAST_FOLLOWED = 0.35;
 enum { LEAST_TRACKS = 200 };
 
@@ -41,13 +41,12 @@ size_t slc_hlt1_watch_judge(slc_hlt1_watch *watch, const slc_hlt1_geometry *geom
     slc_velo_beam beam;
     size_t n = 0;
     if (watch->upstream >= LEAST_TRACKS && followed < LEAST_FOLLOWED) {
-        doubts[n].what = "field";
+        doubts[n].what = "scifi";
         (void)snprintf(
             doubts[n].text, sizeof doubts[n].text,
-            "%.0f %% of %llu upstream tracks go on to the SciFi, where two thirds should: by "
-            "polarity.bin the magnet is %s; if it is not, momenta and charges are wrong, else hits "
-            "of the SciFi are missing",
-            100 * followed, (unsigned long long)watch->upstream, geometry->polarity < 0 ? "down" : "up");
+            "%.0f %% of %llu upstream tracks go on to the SciFi, where two thirds should: hits of it are "
+            "missing, or the geometry and its tables are of other data",
+            100 * followed, (unsigned long long)watch->upstream);
         n++;
     }
     if (watch->beam.block != NULL && slc_velo_beam_estimate(&watch->beam, &beam, NULL) == SLC_OK &&

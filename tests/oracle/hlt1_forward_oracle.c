@@ -51,7 +51,7 @@ static float kick(const search *s, int station)
         for (int b = 0; b < 5; b++, power *= s->ty) {
             sum += params_of(s)->kick[station][a][b] * power;
         }
-        power_x *= s->event->geometry->polarity < 0 ? s->slope : -s->slope;
+        power_x *= s->slope;
     }
     return sum;
 }

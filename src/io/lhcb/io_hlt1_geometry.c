@@ -120,11 +120,7 @@ static slc_status read_transport(const char *folder, slc_hlt1_geometry *geometry
     if (geometry->transport == NULL) {
         return slc_fail(error, SLC_ERR_MEMORY, "%s: no memory for the geometry", folder);
     }
-    const slc_status status = slc_io_hlt1_transport_read(path, geometry->transport, error);
-    if (status == SLC_OK) {
-        slc_hlt1_transport_polarity(geometry->transport, (double)geometry->polarity);
-    }
-    return status;
+    return slc_io_hlt1_transport_read(path, geometry->transport, error);
 }
 
 void slc_io_hlt1_geometry_close(slc_hlt1_geometry *geometry)
@@ -141,6 +137,18 @@ void slc_io_hlt1_geometry_close(slc_hlt1_geometry *geometry)
             free(geometry->transport);
         }
         free(geometry);
+    }
+}
+
+/* The tables are of the magnet down. A field the other way round does to a charge what the tables' does to
+ * the opposite one. */
+static void turn_field(slc_hlt1_geometry *geometry)
+{
+    for (size_t i = 0; i < SLC_HLT1_DEFLECTIONS; i++) {
+        geometry->deflection->bdl[i] *= -geometry->polarity;
+    }
+    if (geometry->transport != NULL) {
+        slc_hlt1_transport_polarity(geometry->transport, (double)geometry->polarity);
     }
 }
 
@@ -172,6 +180,7 @@ slc_status slc_io_hlt1_geometry_open(const char *folder, slc_hlt1_geometry **geo
         slc_io_hlt1_geometry_close(read);
         return status;
     }
+    turn_field(read);
     *geometry = read;
     return SLC_OK;
 }
