@@ -47,7 +47,7 @@ static const slc_cli_option options_table[] = {
     {"labels", 0, FLAG(O, labels), NULL, "a label for every pixel, too (default features alone)"},
     {"repetitions", 0, COUNT(O, repetitions, 1, 100000), "N", "calls of each"},
     {"seed", 0, COUNT(O, seed, 0, UINT32_MAX), "S", "of the images"},
-    {"csv", 0, OUTPUT(O, csv), "FILE", "write every measurement"},
+    {"csv", 0, OUTPUT_AS(O, csv, ENDS_OR_NONE(".csv")), "FILE", "write every measurement"},
     {"svg", 0, OUTPUT(O, svg), "FILE", "draw cycles per pixel against density"},
     {"quiet", 'q', FLAG(O, quiet), NULL, "no progress on standard error, only errors"},
 };

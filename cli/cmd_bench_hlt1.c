@@ -44,7 +44,7 @@ static const slc_cli_option table[] = {
     {"repetitions", 0, COUNT(O, repetitions, 1, 100000), "N", "of each measurement, in turns"},
     {"time", 0, COUNT(O, time, 1, 3600000), "MS",
      "milliseconds of a measurement, in which events are repeated"},
-    {"csv", 0, OUTPUT(O, csv), "FILE", "write every measurement"},
+    {"csv", 0, OUTPUT_AS(O, csv, ENDS_OR_NONE(".csv")), "FILE", "write every measurement"},
     {"quiet", 'q', FLAG(O, quiet), NULL, "no progress and no notes on standard error, only errors"},
 };
 #undef O
@@ -86,6 +86,19 @@ static slc_status read_tables(const hlt1_options *options, tables *to, slc_bench
     return status;
 }
 
+/* What is not done costs nothing. */
+static void tell_missing(const hlt1_options *options, const slc_hlt1_geometry *geometry)
+{
+    if (!options->quiet && !geometry->finds_muons) {
+        slc_cli_say("bench hlt1", "note: %s has no muon_field_of_interest.bin: no muons are looked for",
+                    options->geometry);
+    }
+    if (!options->quiet && geometry->transport == NULL) {
+        slc_cli_say("bench hlt1", "note: %s has no kalman_FT6x2: no track is fitted, and no pairs are made",
+                    options->geometry);
+    }
+}
+
 static int act(const slc_cli_call *call)
 {
     const hlt1_options *options = call->options;
@@ -121,6 +134,7 @@ static int act(const slc_cli_call *call)
     } else if (read_tables(options, read, &config, &error) != SLC_OK) {
         slc_cli_say("bench hlt1", "%s", error.text);
     } else {
+        tell_missing(options, read->geometry);
         done = slc_cmd_bench_run(&slc_cmd_bench_hlt1, options->quiet, slc_bench_hlt1, &config, &output);
     }
     if (read != NULL) {

@@ -39,7 +39,7 @@ static const slc_cli_option table[] = {
      "cpu, or cuda or cuda:N: stages on a GPU, and the chain from page-locked memory"},
     {"seed", 0, COUNT(O, seed, 0, 0), "N", "of the generated frames"},
     {"json", 0, FLAG(O, json), NULL, "print one JSON object"},
-    {"csv", 0, OUTPUT(O, csv), "FILE", "write every line of the tables"},
+    {"csv", 0, OUTPUT_AS(O, csv, ENDS_OR_NONE(".csv")), "FILE", "write every line of the tables"},
 };
 #undef O
 

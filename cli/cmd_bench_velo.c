@@ -46,7 +46,7 @@ static const slc_cli_option table[] = {
     {"repetitions", 0, COUNT(O, repetitions, 1, 100000), "N", "of each measurement, in turns"},
     {"time", 0, COUNT(O, time, 1, 3600000), "MS",
      "milliseconds of a measurement, in which events are repeated"},
-    {"csv", 0, OUTPUT(O, csv), "FILE", "write every measurement"},
+    {"csv", 0, OUTPUT_AS(O, csv, ENDS_OR_NONE(".csv")), "FILE", "write every measurement"},
     {"svg", 0, OUTPUT(O, svg), "FILE", "draw throughput, efficiencies and cost"},
     {"quiet", 'q', FLAG(O, quiet), NULL, "no progress and no notes on standard error, only errors"},
 };

@@ -43,7 +43,7 @@ static const slc_cli_option table[] = {
     {"baseline", 0, FLAG(O, baseline), NULL, "beside two passes over voxels with a decision tree"},
     {"repetitions", 0, COUNT(O, repetitions, 1, 100000), "N", "calls of each; fewer where they take long"},
     {"seed", 0, COUNT(O, seed, 0, 16777215), "S", "of the volumes"},
-    {"csv", 0, OUTPUT(O, csv), "FILE", "write every measurement"},
+    {"csv", 0, OUTPUT_AS(O, csv, ENDS_OR_NONE(".csv")), "FILE", "write every measurement"},
     {"json", 0, FLAG(O, json), NULL, "print one JSON object"},
     {"quiet", 'q', FLAG(O, quiet), NULL, "no progress on standard error, only errors"},
 };

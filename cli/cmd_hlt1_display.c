@@ -86,6 +86,8 @@ void slc_hlt1_drawing_clear(slc_hlt1_drawing *drawing)
 
 /* ---- the report --------------------------------------------------------------------------------- */
 
+enum { NOTES = 16, NOTE = 512 };
+
 static bool write_html(slc_hlt1_job *job, const slc_report_hlt1_summary *summary)
 {
     if (slc_report_hlt1_html(job->options->report, summary, &job->error) != SLC_OK) {
@@ -99,6 +101,28 @@ static bool write_html(slc_hlt1_job *job, const slc_report_hlt1_summary *summary
     return summary->display != NULL;
 }
 
+/* What was not done, and what is doubtful in the first inputs; returns how many. */
+static size_t list_notes(const slc_hlt1_job *job, char (*notes)[NOTE], const char **list)
+{
+    slc_hlt1_undone undone[SLC_HLT1_UNDONE];
+    size_t n = 0, i;
+    json_t *doubt;
+    for (const size_t all = slc_hlt1_not_done(job, undone); n < all; n++) {
+        (void)snprintf(notes[n], NOTE, "%s has %s", job->options->geometry, undone[n].why);
+    }
+    json_array_foreach(json_object_get(job->doubts.root, "doubts"), i, doubt)
+    {
+        if (n < NOTES) {
+            (void)snprintf(notes[n++], NOTE, "%s: %s", json_string_value(json_object_get(doubt, "input")),
+                           json_string_value(json_object_get(doubt, "text")));
+        }
+    }
+    for (i = 0; i < n; i++) {
+        list[i] = notes[i];
+    }
+    return n;
+}
+
 bool slc_hlt1_write_report(slc_hlt1_job *job, const char *title, const char *command_line)
 {
     static const char *const names[SLC_HLT1_STAGES] = {"VELO",          "hits of UT, SciFi, muon stations",
@@ -110,6 +134,8 @@ bool slc_hlt1_write_report(slc_hlt1_job *job, const char *title, const char *com
     char heading[320];
     slc_report_velo_stage stages[SLC_HLT1_STAGES];
     slc_report_hlt1_line lines[SLC_VELO_MAX_LINES];
+    char notes[NOTES][NOTE];
+    const char *list[NOTES];
     (void)snprintf(heading, sizeof heading, "%s%s", title, job->partial ? " (partial: interrupted)" : "");
     double seconds = 0;
     for (int i = 0; i < SLC_HLT1_STAGES; i++) {
@@ -146,6 +172,8 @@ bool slc_hlt1_write_report(slc_hlt1_job *job, const char *title, const char *com
         .accepted = totals->accepted,
         .check = job->options->truth && job->check.events > 0 ? &job->check : NULL,
         .display = drawing->filled ? &display : NULL,
+        .notes = list,
+        .n_notes = list_notes(job, notes, list),
     };
     return write_html(job, &summary);
 }

@@ -43,6 +43,8 @@ typedef struct slc_report_hlt1_summary {
     uint64_t accepted;                      /* events, by any line */
     const slc_hlt1_check *check;            /* NULL: no truth */
     const slc_report_hlt1_display *display; /* NULL: no event is drawn */
+    const char *const *notes; /* lines of their own under the settings: what was not done, what is doubtful */
+    size_t n_notes;
 } slc_report_hlt1_summary;
 
 /* Writes a self-contained HTML page, as slc_report_velo_html does: an event with its bent tracks, lines,

@@ -48,8 +48,10 @@ static void tiles(FILE *out, const slc_report_hlt1_summary *s)
             slc_report_tile_percent(out, slc_fraction_of(hard->found, hard->reconstructible),
                                     "efficiency long, p &gt; 5 GeV, pT &gt; 1 GeV");
         }
-        slc_report_tile_percent(out, slc_fraction_of(s->check->long_ghosts, s->check->long_tracks),
-                                "ghosts of long tracks");
+        if (s->check->long_tracks > 0) {
+            slc_report_tile_percent(out, slc_fraction_of(s->check->long_ghosts, s->check->long_tracks),
+                                    "ghosts of long tracks");
+        }
     }
     (void)fputs("</section>\n", out);
 }
@@ -73,6 +75,10 @@ static void category_row(FILE *out, const char *name, const slc_hlt1_category_co
 static void ghosts(FILE *out, const char *what, uint64_t part, uint64_t whole)
 {
     const slc_fraction fraction = slc_fraction_of(part, whole);
+    if (whole == 0) {
+        (void)fprintf(out, "%s – of 0", what);
+        return;
+    }
     (void)fprintf(out, "%s %.2f ± %.2f %% of %" PRIu64, what, 100 * fraction.value, 100 * fraction.sigma,
                   whole);
 }
@@ -101,6 +107,10 @@ static void momentum_row(FILE *out, const char *name, const slc_histogram *h, co
     const uint64_t n = h->under + h->inside + h->over;
     (void)fprintf(out, "<tr><td>%s</td><td>", name);
     slc_report_grouped(out, n);
+    if (n == 0) {
+        (void)fputs("</td><td>–</td><td>–</td><td>–</td><td>–</td></tr>\n", out);
+        return;
+    }
     (void)fprintf(out, "</td><td>%+.3f</td><td>%.3f</td>", 100 * slc_histogram_quantile(h, 0.5),
                   100 * slc_histogram_half_width(h));
     if (pull->inside > 0) {
@@ -135,6 +145,10 @@ static void muon_row(FILE *out, const char *name, const slc_hlt1_muon_counts *co
     const slc_fraction better = slc_fraction_of(counts->below[SLC_HLT1_MUON_CUTS - 1], counts->tracks);
     (void)fprintf(out, "<tr><td>%s</td><td>", name);
     slc_report_grouped(out, counts->tracks);
+    if (counts->tracks == 0) {
+        (void)fputs("</td><td>–</td><td>–</td></tr>\n", out);
+        return;
+    }
     (void)fprintf(out, "</td><td>%.2f ± %.2f</td><td>%.2f ± %.2f</td></tr>\n", 100 * is.value, 100 * is.sigma,
                   100 * better.value, 100 * better.sigma);
 }
@@ -207,6 +221,11 @@ slc_status slc_report_hlt1_html(const char *path, const slc_report_hlt1_summary 
     (void)fputs("<p class=\"foot\">Settings: ", out);
     slc_html_text(out, summary->settings);
     (void)fputs(".</p>\n", out);
+    for (size_t i = 0; i < summary->n_notes; i++) {
+        (void)fputs("<p class=\"foot note\">", out);
+        slc_html_text(out, summary->notes[i]);
+        (void)fputs(".</p>\n", out);
+    }
     if (summary->display != NULL) {
         slc_report_hlt1_draw_event(out, summary->display);
     }

@@ -66,8 +66,16 @@ wrong() { # LINE ARGS...
     echo "sluice bench hlt1: $line; see sluice bench hlt1 --help" | want_err
 }
 wrong "--settings takes standard, fast, loose and full with commas, not 'quick'" "$ten" --geometry "$folder" --settings quick
+wrong "--csv takes a name that ends with .csv or has no ending, not 'm.h5'" "$ten" --geometry "$folder" --csv m.h5
 wrong "--distinct is of inputs; generated events are distinct" --geometry "$folder" --distinct 5
 wrong "--seed is of generated events, not of inputs" "$ten" --geometry "$folder" --seed 5
+# What a folder has no tables for is not done, and its time is none: told.
+mkdir less
+cp "$folder"/*.bin "$folder"/forward_params.txt less
+rm -f less/muon_field_of_interest.bin
+run bench hlt1 "$ten" --geometry less --settings standard --events 2 --distinct 0 --repetitions 1 --time 1
+want 0
+printf 'sluice bench hlt1: note: less has no %s\n' "muon_field_of_interest.bin: no muons are looked for" "kalman_FT6x2: no track is fitted, and no pairs are made" | want_err
 run bench hlt1 "$ten" --geometry nowhere --repetitions 1
 want 1
 want_no_out

@@ -408,6 +408,17 @@ want 1
 grep -q '^sluice hlt1: refused.h5: there is no group or column "decisions"; groups are hits, ' err || fail "decisions without lines: $(cat err)"
 want_no_file refused.h5
 rm less/muon_field_of_interest.bin
+cp "$folder"/beamline.bin good-beam
+chmod u+w good-beam
+printf '\0\0\0\77\0\0\0\0' >less/beamline.bin
+run hlt1 "$ten" --geometry less -q --report notes.html --truth
+want 0
+for note in "less has no muon_field_of_interest.bin: " "less has no kalman_FT6x2: " ": by [0-9]* tracks of 10 events the beam is at "; do
+    grep -q "<p class=\"foot note\">.*$note" notes.html || fail "the report does not say: $note"
+done
+grep -q "<tr><td>of muons</td><td>0</td><td>–</td><td>–</td></tr>" notes.html || fail "numbers of no muons: $(grep 'of muons' notes.html)"
+grep -q 'class="foot note"' r.html && fail "a report with notes of nothing"
+mv good-beam less/beamline.bin
 run hlt1 "$ten" --geometry less -q -o less.h5
 want 0
 ! h5dump -n less.h5 | grep -E 'group +/(decisions|fitted_tracks|particles|secondaries|muons)$' || fail "groups of what was not made"
