@@ -218,9 +218,15 @@ static void tell_input(slc_hlt1_job *job, const slc_flow_item *end, uint64_t cut
     const bool damaged = end->damage[0] != '\0' && (lost > 0 || cut == 0);
     job->totals.lost_events += lost;
     job->totals.incomplete_events += read->incomplete_events;
-    if (damaged || lost > 0) {
+    if (lost > 0 || (damaged && read->incomplete_events == 0)) {
         slc_cli_say("hlt1", "%s; %llu event%s lost, %llu read", damaged ? end->damage : end->path,
                     (unsigned long long)lost, lost == 1 ? "" : "s", (unsigned long long)read->events);
+        job->failed = true;
+    }
+    if (read->incomplete_events > 0) {
+        slc_cli_say("hlt1", "%s; %llu of %llu events lack a source",
+                    lost == 0 && damaged ? end->damage : end->path,
+                    (unsigned long long)read->incomplete_events, (unsigned long long)read->events);
         job->failed = true;
     }
     judge_input(job, end->path, read->events);

@@ -148,5 +148,9 @@ slc_status slc_hlt1_forward_parse(const void *bytes, size_t size, slc_hlt1_forwa
             return slc_fail(error, SLC_ERR_FORMAT, "no line has %s", arrays[i].name);
         }
     }
+    if (t.end[-1] != '\n') { /* a number that lost digits is one, too */
+        return slc_fail(error, SLC_ERR_FORMAT, "line %llu has no end: the file may be cut",
+                        (unsigned long long)t.line);
+    }
     return SLC_OK;
 }

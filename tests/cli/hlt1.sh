@@ -431,6 +431,17 @@ truncate -s 100 broken/scifi_geometry.bin
 run hlt1 "$ten" --geometry broken
 want 1
 grep -q "broken/scifi_geometry.bin: " err || fail "which file was not told: $(cat err)"
+cp "$folder"/scifi_geometry.bin broken
+head -c -3 "$folder"/forward_params.txt >broken/forward_params.txt # a number less some digits is one, too
+run hlt1 "$ten" --geometry broken
+want 1
+grep -qE "^sluice hlt1: broken/forward_params.txt: line [0-9]+ has no end: the file may be cut$" err || fail "a cut table: $(cat err)"
+"$sluice" convert "$ten" --packing 4 -o ten.mep -q || fail "no packets made"
+head -c 1500000 ten.mep >cut.mep
+run hlt1 cut.mep --geometry "$folder" --json -q
+want 1
+equal "incomplete" "$(key out "o['lost_events'], o['incomplete_events'], o['events']")" "(0, 2, 10)"
+grep -q "^sluice hlt1: cut.mep: byte [0-9]*: a packet needs .*; its 2 events lack what is not there; 2 of 10 events lack a source$" err || fail "packets that are cut: $(cat err)"
 rm broken/ut_boards.bin
 run hlt1 "$ten" --geometry broken
 want 1
