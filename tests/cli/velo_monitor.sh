@@ -140,7 +140,7 @@ run join part0.h5 part1.h5 -o joined.h5
 want 0
 equal "pixels of both parts" "$(h5dump -w 0 -a /mask_left_out joined.h5 | sed -n 's/^ *(0): //p')" 150
 mkfifo pipe
-"$sluice" velo pipe -q --monitor partial.json --residuals partial.r >out 2>err &
+"$sluice" velo pipe -q --monitor partial.json --residuals partial-r.json >out 2>err &
 pid=$!
 exec 9>pipe
 cat odd.mdf >&9
@@ -151,7 +151,7 @@ status=$?
 exec 9>&-
 last="an interrupted run"
 want 1
-equal "an interrupted run" "$(key partial.json "o['partial'], o['events'] > 20, o['lost_events']") $(key partial.r "o['partial']")" "(True, True, 0) True"
+equal "an interrupted run" "$(key partial.json "o['partial'], o['events'] > 20, o['lost_events']") $(key partial-r.json "o['partial']")" "(True, True, 0) True"
 
 # What is wrong is told before an event is read.
 printf '1 2 3\n4 5\n' >bad.txt
@@ -167,8 +167,13 @@ want 2
 run velo odd.mdf --monitor nowhere/x.json
 want 1
 echo "sluice velo: nowhere/x.json: cannot create: No such file or directory" | want_err
-run velo odd.mdf --monitor odd.mdf
+ln -s odd.mdf odd.json
+run velo odd.mdf --monitor odd.json
 want 2
+grep -q "would overwrite the input odd.mdf" err || fail "the input as an output: $(cat err)"
+run velo odd.mdf --monitor m.csv
+want 2
+echo "sluice velo: --monitor takes a name that ends with .json or has no ending, not 'm.csv'; see sluice velo --help" | want_err
 head -c 100 odd.mdf >cut.mdf
 run velo cut.mdf -q --monitor x.json
 want 1

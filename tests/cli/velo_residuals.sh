@@ -80,8 +80,13 @@ compared=$((compared + 1))
 
 run velo a.mdf -q --residuals nowhere/r.json
 want 1
-run velo a.mdf -q --residuals a.mdf
+ln -s a.mdf a.json
+run velo a.mdf -q --residuals a.json
 want 2
+grep -q "would overwrite the input a.mdf" err || fail "the input as an output: $(cat err)"
+run velo a.mdf -q --residuals r.csv
+want 2
+grep -q "^sluice velo: --residuals takes a name that ends with .json or has no ending, not 'r.csv'; see" err || fail "residuals as CSV: $(cat err)"
 echo none >kept.json
 : >empty.mdf
 run velo empty.mdf -q --residuals kept.json
