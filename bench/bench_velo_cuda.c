@@ -214,8 +214,9 @@ static slc_bench_time sum_of(const slc_bench_time *parts, size_t n)
     return all;
 }
 
-/* The first n events of the batch, on the device; each part by itself too, if asked for. */
-static slc_status time_kernels(bench *b, const setting *s, uint32_t n, bool parts)
+/* The first n events of the batch, on the device; each part by itself too, if asked for. `ends`: to tracks
+ * fitted at both ends; else on from there, at the beam line alone. */
+static slc_status time_kernels(bench *b, const setting *s, uint32_t n, bool parts, bool ends)
 {
     static const char *const names[SLC_VELO_CUDA_PARTS] = {"clusters",   "layers",      "first pass",
                                                            "picking up", "second pass", "joining, columns",
@@ -228,22 +229,26 @@ static slc_status time_kernels(bench *b, const setting *s, uint32_t n, bool part
                  {"to fitted tracks", 7},
                  {"to vertices", 8},
                  {"to decisions", 9}};
+    enum { UNTIL = sizeof until / sizeof *until, FITTED = 2, FIT = 6 };
+    const size_t first = ends ? 0 : FITTED + 1, end = ends ? FITTED + 1 : UNTIL;
     slc_velo_chain *chain = NULL;
     slc_velo_result result = {.first_event = 0};
     const slc_batch batch = part_of(b, 0, n);
-    slc_status status = open_chain(b, s, SLC_VELO_WANT_PRIMARIES | SLC_VELO_WANT_DECISIONS, 0, &chain);
+    slc_status status = open_chain(
+        b, s, SLC_VELO_WANT_PRIMARIES | SLC_VELO_WANT_DECISIONS | (ends ? SLC_VELO_WANT_END : 0), 0, &chain);
     in_one_part(chain);
     status = status == SLC_OK ? run_batch(chain, &batch, &result, b->error) : status;
     if (status == SLC_OK && (s->banks != SLC_VELO_BANKS_RETINA || result.n_retina_events == n)) {
         slc_bench_contestant c = {.self = chain, .run = run_again, .n_series = SLC_VELO_CUDA_PARTS};
         status = slc_bench_measure(&b->plan, &c, 1, b->error);
-        for (size_t i = 0; i < SLC_VELO_CUDA_PARTS && status == SLC_OK && parts; i++) {
-            add_row(b, "kernels", s->name, names[i], n, 1, n, c.time[i]);
+        for (size_t i = ends ? 0 : FIT; i < until[end - 1].parts && status == SLC_OK && parts; i++) {
+            add_row(b, "kernels", s->name, i == FIT && !ends ? "fit, at the beam line alone" : names[i], n, 1,
+                    n, c.time[i]);
         }
-        for (size_t i = 0; i < sizeof until / sizeof *until && status == SLC_OK; i++) {
+        for (size_t i = first; i < end && status == SLC_OK; i++) {
             add_row(b, "kernels", s->name, until[i].name, n, 1, n, sum_of(c.time, until[i].parts));
         }
-        if (status == SLC_OK && parts) {
+        if (status == SLC_OK && parts && !ends) {
             (void)fprintf(b->report->table, "%llu hits, %llu tracks, %zu vertices; %llu of %u events left\n",
                           (unsigned long long)result.n_hits, (unsigned long long)result.n_tracks,
                           result.primaries.head.size, (unsigned long long)result.n_left_events, n);
@@ -335,12 +340,13 @@ enum { SETTINGS_OF = sizeof settings / sizeof *settings };
 static slc_status all_kernels(bench *b, uint32_t batch)
 {
     static const uint32_t sizes[] = {1000, 5000, 10000};
+    enum { N_SIZES = sizeof sizes / sizeof *sizes };
     slc_status status = SLC_OK;
-    for (size_t i = 0; i < SETTINGS_OF && status == SLC_OK; i++) {
-        status = time_kernels(b, &settings[i], batch, true);
+    for (size_t i = 0; i < 2 * SETTINGS_OF && status == SLC_OK; i++) {
+        status = time_kernels(b, &settings[i / 2], batch, true, i % 2 == 0);
     }
-    for (size_t i = 0; i < sizeof sizes / sizeof *sizes && status == SLC_OK && sizes[i] < batch; i++) {
-        status = time_kernels(b, &settings[0], sizes[i], i == 0);
+    for (size_t i = 0; i < 2 * N_SIZES && status == SLC_OK && sizes[i / 2] < batch; i++) {
+        status = time_kernels(b, &settings[0], sizes[i / 2], i / 2 == 0, i % 2 == 0);
     }
     for (uint32_t n = 1; n <= KERNEL_STREAMS && status == SLC_OK; n *= 2) {
         status = time_streams(b, &settings[0], "to vertices, at the same time", SLC_VELO_WANT_PRIMARIES, n,

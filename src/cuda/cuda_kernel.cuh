@@ -37,6 +37,19 @@ template <typename number> __device__ __forceinline__ number slc_warp_least(numb
 #endif
 }
 
+/* The sum of a whole warp's. */
+static __device__ __forceinline__ uint32_t slc_warp_sum(uint32_t value)
+{
+#if !defined(__CUDA_ARCH__) || __CUDA_ARCH__ >= 800
+    return __reduce_add_sync(UINT32_MAX, value);
+#else
+    for (int step = 16; step > 0; step /= 2) {
+        value += __shfl_xor_sync(UINT32_MAX, value, step);
+    }
+    return value;
+#endif
+}
+
 template <typename number> __device__ __forceinline__ number slc_warp_greatest(number value)
 {
     return static_cast<number>(~slc_warp_least(static_cast<number>(~value)));

@@ -32,17 +32,25 @@ slc_status slc_velo_geometry_parse(const void *bytes, size_t size, slc_velo_geom
 /* The inverse: writes SLC_VELO_GEOMETRY_BYTES bytes. */
 void slc_velo_geometry_store(const slc_velo_geometry *geometry, void *bytes);
 
-/* Global position (mm) of a centroid: pixel (column, row) and fractions in [0, 1) towards the next one. */
-SLC_VELO_CORE void slc_velo_geometry_position(const slc_velo_geometry *geometry, uint32_t sensor,
-                                              uint32_t column, float column_fraction, uint32_t row,
-                                              float row_fraction, float *x_mm, float *y_mm, float *z_mm)
+/* Global position (mm) of a centroid: pixel (column, row) and fractions in [0, 1) towards the next one; g:
+ * what to_global has of the sensor. */
+SLC_VELO_CORE void slc_velo_geometry_place(const slc_velo_geometry *geometry, const float *g, uint32_t column,
+                                           float column_fraction, uint32_t row, float row_fraction,
+                                           float *x_mm, float *y_mm, float *z_mm)
 {
-    const float *g = geometry->to_global[sensor];
     const float x = geometry->local_x_mm[column] + column_fraction * geometry->x_pitch_mm[column];
     const float y = ((float)row + 0.5f + row_fraction) * SLC_VELO_PITCH_MM;
     *x_mm = g[0] * x + g[1] * y + g[9];
     *y_mm = g[3] * x + g[4] * y + g[10];
     *z_mm = g[6] * x + g[7] * y + g[11];
+}
+
+SLC_VELO_CORE void slc_velo_geometry_position(const slc_velo_geometry *geometry, uint32_t sensor,
+                                              uint32_t column, float column_fraction, uint32_t row,
+                                              float row_fraction, float *x_mm, float *y_mm, float *z_mm)
+{
+    slc_velo_geometry_place(geometry, geometry->to_global[sensor], column, column_fraction, row, row_fraction,
+                            x_mm, y_mm, z_mm);
 }
 
 #endif

@@ -363,6 +363,8 @@ slc_status slc_velo_cuda_begin(slc_velo_cuda *engine, const slc_velo_cuda_config
     slc_status status = slc_cuda_stream_use(engine->stream, error);
     status = status == SLC_OK ? slc_velo_cuda_reserve_heads(engine, n, error) : status;
     engine->job.from_words = words;
+    engine->job.channels = words && (config->wanted & SLC_VELO_WANT_HITS) != 0;
+    engine->job.ends = (config->wanted & SLC_VELO_WANT_END) != 0;
     engine->job.teams = n <= config->few_events * engine->multiprocessors / atomic_load(&n_open);
     slc_velo_cuda_set(&engine->job, config);
     set_shape(&engine->shape, config, words);

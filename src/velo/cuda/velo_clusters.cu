@@ -9,33 +9,40 @@
 #include "velo/cuda/velo_cuda_kernels.h"
 #include "velo/cuda/velo_cuda_warp.cuh"
 
+#include <stddef.h>
+
 namespace
 {
-constexpr uint32_t ADDRESS = 0x007fff00U;
+/* Of a word: its address, to which the number of its sensor in the module is added above, and what is kept.
+ */
+constexpr uint32_t ADDRESS = 0x01ffff00U, KEPT = 0x807fffffU;
 enum {
     WARPS = 4,
     NODES = SLC_VELO_CUDA_NODES, /* of a module; nearly all have FEW at most, and more of those fit in */
     FEW = 256,
     BLOCKS = 12, /* on a multiprocessor */
     KEY_AT = 9,  /* of a node: key, hint, pattern */
-    HINT = 1 << 8,
+    HINT_AT = 8,
+    HINT = 1 << HINT_AT,
     PATTERN = 0xff,
     COLUMN_AT = 7, /* of a key: sensor, column, row */
     SENSOR_AT = 16,
+    WORD_SENSOR_AT = 23,
     ONE_COLUMN = 1 << COLUMN_AT,
     FARTHEST = ONE_COLUMN + 1,
     PLACE_BITS = 9,     /* of the number that a word is sorted by: sensor, address, place */
     ROW_BITS = 20,      /* of a node's sums: pixels above those of rows */
+    COUNT_AT = 16,      /* of a lane's sums: single super-pixels above pixels */
     SORTED_MOST = 1024, /* words of a sensor: the work grows with the square */
     AT_ONCE = 2         /* modules that a warp takes */
 };
 constexpr uint32_t MANY = 0xffffffffU; /* hits of a module whose parts are more than FEW */
 static_assert((int)NODES <= 1 << PLACE_BITS && NODES % 4 == 0 && FEW % 4 == 0, "places in a module");
-static_assert(NODES * 8 < 1 << (32 - ROW_BITS), "pixels of a cluster");
+static_assert(NODES * 8 < 1 << (32 - ROW_BITS) && NODES * 8 < 1 << COUNT_AT, "pixels of a cluster");
 
 /* What words are sorted by becomes nodes; words as they come become sums, and those that are sorted, too. */
 template <uint32_t MOST> struct nodes_of_module {
-    alignas(16) uint32_t node[MOST];
+    alignas(16) uint32_t node[MOST + 4]; /* padded to eights from fours on */
     uint32_t parent[MOST], pixels_rows[MOST], columns[MOST];
 };
 
@@ -109,8 +116,8 @@ struct __attribute__((aligned(16))) four {
     uint32_t at[4];
 };
 
-/* The place of number i, all below 2^31, among those in shared memory from `begin` to `end` - 1, padded to
- * fours. What lies before `begin` is smaller, what lies behind is larger. TIES: of equal ones the first is
+/* The place of number i, all below 2^31, among those in shared memory from `begin` to `end` - 1, padded by
+ * seven. What lies before `begin` is smaller, what lies behind is larger. TIES: of equal ones the first is
  * first. */
 template <bool TIES>
 __device__ __forceinline__ uint32_t rank_in(const uint32_t *numbers, uint32_t begin, uint32_t end, uint32_t i)
@@ -118,11 +125,11 @@ __device__ __forceinline__ uint32_t rank_in(const uint32_t *numbers, uint32_t be
     const uint32_t mine = numbers[i];
     uint32_t rank = begin & ~3U;
 #pragma unroll 1
-    for (uint32_t k = begin & ~3U; k < end; k += 4) {
-        const four f = *(const four *)(numbers + k);
+    for (uint32_t k = begin & ~3U; k < end; k += 8) {
+        const four f[2] = {*(const four *)(numbers + k), *(const four *)(numbers + k + 4)};
 #pragma unroll
-        for (uint32_t j = 0; j < 4; j++) {
-            rank += (f.at[j] - mine - (TIES && k + j < i ? 1U : 0U)) >> 31;
+        for (uint32_t j = 0; j < 8; j++) {
+            rank += (f[j / 4].at[j % 4] - mine - (TIES && k + j < i ? 1U : 0U)) >> 31;
         }
     }
     return rank;
@@ -130,17 +137,19 @@ __device__ __forceinline__ uint32_t rank_in(const uint32_t *numbers, uint32_t be
 
 __device__ __forceinline__ void pad_numbers(uint32_t *numbers, uint32_t n)
 {
-    if (velo_lane() < (0U - n) % 4) {
+    if (velo_lane() < (0U - n) % 4 + 4) { /* the last eight begin at a four */
         numbers[n + velo_lane()] = 0x7fffffffU;
     }
     __syncwarp();
 }
 
-/* A module's n words in shared memory, sorted by sensor and address, of equal ones as they come. */
+/* A module's n words in shared memory, sorted by sensor and address, of equal ones as they come; with the
+ * sensor, for bits that nobody reads. */
 template <uint32_t MOST>
 __device__ __forceinline__ const uint32_t *take_words(const slc_velo_cuda_job &job, nodes_of_module<MOST> &s,
                                                       const spans &of, uint32_t n)
 {
+    const uint32_t lane = velo_lane(), lane_before = (lane + 31) % 32;
     bool sorted = true;
     uint32_t last = 0;
 #pragma unroll 1
@@ -148,19 +157,20 @@ __device__ __forceinline__ const uint32_t *take_words(const slc_velo_cuda_job &j
         uint32_t word[2];
 #pragma unroll
         for (uint32_t j = 0; j < 2; j++) {
-            const uint32_t i = pair + 32 * j + velo_lane();
+            const uint32_t i = pair + 32 * j + lane;
             word[j] = i < n ? word_at(job, of, i, i) : 0;
         }
 #pragma unroll
         for (uint32_t j = 0; j < 2; j++) {
-            const uint32_t i = pair + 32 * j + velo_lane();
-            const uint32_t number = sensor_of(of, i) << 24 | (word[j] & ADDRESS) << 1 | i;
-            const uint32_t before = __shfl_up_sync(velo_all_lanes, number, 1);
-            sorted = sorted && (i >= n || (velo_lane() > 0 ? before : last) <= number);
-            last = __shfl_sync(velo_all_lanes, number, 31);
+            const uint32_t i = pair + 32 * j + lane;
+            const uint32_t kept = (word[j] & KEPT) | sensor_of(of, i) << WORD_SENSOR_AT;
+            const uint32_t number = (kept & ADDRESS) << 1 | i;
+            const uint32_t before = __shfl_sync(velo_all_lanes, number, (int)lane_before);
+            sorted = sorted & ((i >= n) | ((lane > 0 ? before : last) <= number));
+            last = before; /* of the first lane: the last one's */
             if (i < n) {
                 s.node[i] = number;
-                s.pixels_rows[i] = word[j];
+                s.pixels_rows[i] = kept;
             }
         }
     }
@@ -178,39 +188,37 @@ __device__ __forceinline__ const uint32_t *take_words(const slc_velo_cuda_job &j
 }
 
 /* The nodes of a module's n sorted words; MOST + 1 where they are too many, MOST + 2 where the words are not
- * as they should be. */
+ * as they should be. To `single` are added those of the lane that are hinted to be alone. */
 template <uint32_t MOST>
 __device__ __forceinline__ uint32_t place_nodes(nodes_of_module<MOST> &s, const uint32_t *words,
-                                                const spans &of, uint32_t n_words, uint32_t *isolated)
+                                                uint32_t n_words, uint32_t *single)
 {
+    const uint32_t lane = velo_lane(), lane_before = (lane + 31) % 32;
     uint32_t n = 0, last = ~0U;
-    *isolated = 0;
 #pragma unroll 1
     for (uint32_t base = 0; base < n_words; base += 32) {
-        const uint32_t i = base + velo_lane();
+        const uint32_t i = base + lane;
         const bool valid = i < n_words;
-        const uint32_t word = valid ? words[i] : 0;
-        const uint32_t column = word >> 14 & 0x1ffU, row = word >> 8 & 0x3fU;
-        const uint32_t key = sensor_of(of, i) << SENSOR_AT | column << COLUMN_AT | row;
+        const uint32_t word = valid ? words[i] : 0, hinted = word >> 31;
+        const uint32_t key = (word >> 8 & 0x3fU) | (word >> (14 - COLUMN_AT) & (0x7ffU << COLUMN_AT));
         const uint32_t pattern = word & PATTERN, lower = lower_part(pattern), upper = pattern & ~lower;
-        const uint32_t before = __shfl_up_sync(velo_all_lanes, key, 1);
-        const bool bad = valid && (pattern == 0 || column >= SLC_VELO_SUPERPIXEL_COLUMNS ||
-                                   key == (velo_lane() > 0 ? before : last));
-        const uint32_t here = __ballot_sync(velo_all_lanes, valid);
-        const uint32_t two = __ballot_sync(velo_all_lanes, valid && upper != 0);
-        const uint32_t more = (uint32_t)(__popc(here) + __popc(two));
+        const uint32_t before = __shfl_sync(velo_all_lanes, key, (int)lane_before);
+        const uint32_t column_of = key & (0x1ffU << COLUMN_AT);
+        const bool bad = valid & ((pattern == 0) | (column_of >= SLC_VELO_SUPERPIXEL_COLUMNS << COLUMN_AT) |
+                                  (key == (lane > 0 ? before : last)));
+        const uint32_t two = __ballot_sync(velo_all_lanes, upper != 0);
+        const uint32_t more = min(n_words - base, 32U) + (uint32_t)__popc(two);
         if (__any_sync(velo_all_lanes, bad)) {
             return MOST + 2;
         }
         if (n + more > MOST) {
             return MOST + 1;
         }
-        last = __shfl_sync(velo_all_lanes, key, 31);
-        *isolated += (uint32_t)__popc(__ballot_sync(velo_all_lanes, word >> 31 != 0));
+        last = before; /* of the first lane: the last one's */
+        *single += hinted;
         if (valid) {
-            const uint32_t below = velo_lanes_below();
-            const uint32_t at = n + (uint32_t)(__popc(here & below) + __popc(two & below));
-            const uint32_t node = key << KEY_AT | (word >> 31 != 0 ? HINT : 0);
+            const uint32_t at = n + lane + (uint32_t)__popc(two & velo_lanes_below());
+            const uint32_t node = key << KEY_AT | hinted << HINT_AT;
             s.node[at] = node | lower;
             s.parent[at] = at;
             if (upper != 0) {
@@ -251,14 +259,13 @@ __device__ __forceinline__ void unite(uint32_t *parent, uint32_t a, uint32_t b)
 
 /* Do parts touch whose keys differ by `apart`, 1 or that of a neighbour in the column before? `here` is the
  * later one. Pixels of the right column of `there` lie in a frame of twelve rows, the middle four of which
- * are those of `here`. */
+ * are those of `here`. Without branches, as few lanes come here. */
 __device__ __forceinline__ bool touch(uint32_t apart, uint32_t here, uint32_t there)
 {
-    if (apart == 1) {
-        return (here & 0x11U) != 0 && (there & 0x88U) != 0;
-    }
-    const uint32_t frame = (there >> 4 & 0xfU) << 4 * (FARTHEST - apart);
-    return ((frame | frame << 1 | frame >> 1) >> 4 & here & 0xfU) != 0;
+    const uint32_t frame = (there >> 4 & 0xfU) << 4 * ((FARTHEST - apart) & 3U);
+    const uint32_t beside = (frame | frame << 1 | frame >> 1) >> 4 & here & 0xfU;
+    const uint32_t above = (there & 0x88U) != 0 ? here & 0x11U : 0;
+    return (apart == 1 ? above : beside) != 0;
 }
 
 /* What the pixels of a part come to: a node by itself. */
@@ -276,7 +283,7 @@ __device__ __forceinline__ void set_sums(nodes_of_module<MOST> &s, uint32_t i, u
  * few that touch several. False where a super-pixel that is hinted to be alone is not. */
 template <uint32_t MOST> __device__ __forceinline__ bool link_nodes(nodes_of_module<MOST> &s, uint32_t n)
 {
-    bool sound = true;
+    uint32_t near = 0; /* those that have neighbours */
 #pragma unroll 1
     for (uint32_t base = 0; base < n; base += 32) {
         const uint32_t i = base + velo_lane();
@@ -289,7 +296,7 @@ template <uint32_t MOST> __device__ __forceinline__ bool link_nodes(nodes_of_mod
                 break;
             }
             if (apart == 1 || apart >= ONE_COLUMN - 1) {
-                sound = sound && ((node | other) & HINT) == 0;
+                near |= node | other;
                 touched = touch(apart, node, other) ? touched << 8 | (i - j) : touched;
             }
         }
@@ -307,52 +314,87 @@ template <uint32_t MOST> __device__ __forceinline__ bool link_nodes(nodes_of_mod
         }
         __syncwarp();
     }
-    return __all_sync(velo_all_lanes, sound);
+    return __all_sync(velo_all_lanes, (near & HINT) == 0);
 }
 
-/* A sum of n numbers, as what it comes to for each and what is left over: sums and n are below 2^22, and
- * quotients below 2^10, so that what is rounded off is less than a step. */
+/* 1 / n, of a whole number: nearly always the nearest. */
+__device__ __forceinline__ float reciprocal(float n)
+{
+#ifdef SLUICE_SIMT
+    const float about = 1.0F / n;
+#else
+    float about;
+    asm("rcp.approx.ftz.f32 %0, %1;" : "=f"(about) : "f"(n));
+#endif
+    return fmaf(about, fmaf(-n, about, 1.0F), about);
+}
+
+/* x / n, of whole numbers x < n: what a division does where nothing is very large or small, and as exact. */
+__device__ __forceinline__ float part_of(uint32_t x, float n, float one_nth)
+{
+    const float whole = (float)x, about = whole * one_nth;
+    return fmaf(one_nth, fmaf(-n, about, whole), about);
+}
+
+/* A sum of n numbers, as what it comes to for each and what is left over: quotients are below 768 and n is
+ * below 4 096, so that what is rounded off is less than half a part. */
 __device__ __forceinline__ uint32_t share_of(uint32_t sum, uint32_t n, float one_nth, uint32_t *rest)
 {
-    const uint32_t low = (uint32_t)((float)sum * one_nth), left = sum - low * n;
-    const bool one_less = left >= 0x80000000U, one_more = !one_less && left >= n;
-    *rest = one_less ? left + n : one_more ? left - n : left;
-    return one_less ? low - 1 : one_more ? low + 1 : low;
+    const uint32_t share = (uint32_t)(((float)sum + 0.5F) * one_nth);
+    *rest = sum - share * n;
+    return share;
+}
+
+/* Where a sensor is, in three reads. */
+struct __attribute__((aligned(16))) placed_sensor {
+    float g[12];
+};
+static_assert(offsetof(slc_velo_geometry, to_global) % sizeof(four) == 0 &&
+                  sizeof(placed_sensor) == sizeof(slc_velo_geometry::to_global[0]),
+              "read as it lies");
+
+__device__ __forceinline__ void set_position(const slc_velo_cuda_job &job, uint32_t sensor, uint32_t column,
+                                             float column_part, uint32_t row, float row_part,
+                                             slc_velo_cuda_hit *hit)
+{
+    const placed_sensor at = *(const placed_sensor *)(const void *)job.geometry->to_global[sensor];
+    slc_velo_geometry_place(job.geometry, at.g, column, column_part, row, row_part, &hit->x, &hit->y,
+                            &hit->z);
 }
 
 __device__ __forceinline__ void put_hit(const slc_velo_cuda_job &job, uint32_t at, uint32_t sensor,
                                         uint32_t n, uint32_t columns, uint32_t rows)
 {
-    const float one_nth = 1.0F / (float)n;
+    const float number = (float)n, one_nth = reciprocal(number);
     uint32_t column_rest, row_rest;
     const uint32_t column = share_of(columns, n, one_nth, &column_rest);
     const uint32_t row = share_of(rows, n, one_nth, &row_rest);
     slc_velo_cuda_hit hit;
-    /* Not of nothing, for which a division takes long. */
-    const float column_part = (float)max(column_rest, 1U) / (float)n;
-    const float row_part = (float)max(row_rest, 1U) / (float)n;
-    slc_velo_geometry_position(job.geometry, sensor, column, column_rest > 0 ? column_part : 0, row,
-                               row_rest > 0 ? row_part : 0, &hit.x, &hit.y, &hit.z);
+    set_position(job, sensor, column, part_of(column_rest, number, one_nth), row,
+                 part_of(row_rest, number, one_nth), &hit);
     hit.key = (int32_t)n;
     job.raw[at] = hit;
-    job.raw_channel[at] = 2U << 28 | sensor << 18 | column << 8 | row;
+    if (job.channels != 0) {
+        job.raw_channel[at] = 2U << 28 | sensor << 18 | column << 8 | row;
+    }
 }
 
-/* The hits of the nodes, in the order of the roots; returns how many, and their pixels. */
+/* The hits of the nodes, in the order of the roots; returns how many, and adds the pixels of the lane's. */
 template <uint32_t MOST>
 __device__ __forceinline__ uint32_t emit(const slc_velo_cuda_job &job, nodes_of_module<MOST> &s, uint32_t n,
                                          uint32_t module, uint32_t to, uint32_t *pixels)
 {
-    for (uint32_t i = velo_lane(); i < n; i += 32) {
-        const uint32_t root = find_root(s.parent, i);
+#pragma unroll 1
+    for (uint32_t base = 0; base < n; base += 32) {
+        const uint32_t i = base + velo_lane(), root = i < n ? find_root(s.parent, i) : i;
+        __syncwarp(); /* else lanes go on by themselves */
         if (root != i) {
             atomicAdd(&s.pixels_rows[root], s.pixels_rows[i]);
             atomicAdd(&s.columns[root], s.columns[i]);
         }
+        __syncwarp();
     }
-    __syncwarp();
     uint32_t hits = 0;
-    *pixels = 0;
     for (uint32_t base = 0; base < n; base += 32) {
         const uint32_t i = base + velo_lane();
         const bool root = i < n && s.parent[i] == i;
@@ -400,11 +442,12 @@ __device__ __forceinline__ bool take_centroids(const slc_velo_cuda_job &job, nod
                                             : rank_of(job, of, i, used));
         const uint32_t fractions = (uint32_t)(column_parts > 0) << 27 | (uint32_t)(row_parts > 0) << 26;
         slc_velo_cuda_hit hit;
-        slc_velo_geometry_position(job.geometry, sensor, column, (float)column_parts * part, row,
-                                   (float)row_parts * part, &hit.x, &hit.y, &hit.z);
+        set_position(job, sensor, column, (float)column_parts * part, row, (float)row_parts * part, &hit);
         hit.key = 0;
         job.raw[at] = hit;
-        job.raw_channel[at] = 2U << 28 | fractions | sensor << 18 | column << 8 | row;
+        if (job.channels != 0) {
+            job.raw_channel[at] = 2U << 28 | fractions | sensor << 18 | column << 8 | row;
+        }
     }
     return __all_sync(velo_all_lanes, sound);
 }
@@ -427,14 +470,16 @@ __device__ __forceinline__ void cluster_module(const slc_velo_cuda_job &job, nod
     const uint32_t follow = __shfl_down_sync(all, at, 1) - at;
     const uint32_t told = lane < 4 && where != SLC_VELO_CUDA_NOWHERE ? job.source[where - 1] : follow;
     const uint32_t n_words = of.at[4];
-    uint32_t hits = 0, pixels = 0, isolated = 0;
+    uint32_t hits = 0, sums = 0;
     bool sound = true, as_told = true;
     if (kind == SLC_VELO_CUDA_SUPERPIXELS) {
         uint32_t n = MOST + 1;
         if (n_words <= MOST) {
             const uint32_t *words = take_words(job, s, of, n_words);
             as_told = __all_sync(all, told == follow);
-            n = place_nodes(s, words, of, n_words, &isolated);
+            uint32_t single = 0;
+            n = place_nodes(s, words, n_words, &single);
+            sums = single << COUNT_AT;
         }
         if (n == MOST + 1 && MOST < NODES) {
             if (lane == 0) {
@@ -444,17 +489,18 @@ __device__ __forceinline__ void cluster_module(const slc_velo_cuda_job &job, nod
             return;
         }
         sound = as_told && n <= MOST && link_nodes(s, n);
-        hits = sound ? emit(job, s, n, module, to, &pixels) : 0;
+        hits = sound ? emit(job, s, n, module, to, &sums) : 0;
     } else if (kind != SLC_VELO_CUDA_LEFT) {
         sound = take_centroids(job, s, of, module, kind == SLC_VELO_CUDA_EIGHTHS ? 3 : 2, to) &&
                 __all_sync(all, told == follow);
         hits = sound ? n_words : 0;
     }
-    (void)velo_sum_before(pixels, &pixels);
+    sums = slc_warp_sum(sums);
     if (lane == 0) {
         job.module_hits[(size_t)event * SLC_VELO_MODULES + module] = hits;
         atomicAdd(&job.sums[event], (unsigned long long)hits << SLC_VELO_CUDA_HITS_AT |
-                                        (unsigned long long)isolated << SLC_VELO_CUDA_ISOLATED_AT | pixels);
+                                        (unsigned long long)(sums >> COUNT_AT) << SLC_VELO_CUDA_ISOLATED_AT |
+                                        (sums & ((1U << COUNT_AT) - 1)));
         if (!sound) {
             atomicOr(&job.flags[event], (uint32_t)SLC_VELO_CUDA_WORDS);
         }

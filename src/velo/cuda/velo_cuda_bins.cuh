@@ -30,16 +30,17 @@ static __device__ __forceinline__ int32_t velo_ordered(float number)
     return bits ^ (bits >> 31 & 0x7fffffff);
 }
 
-static __device__ __forceinline__ float velo_number_of(int32_t ordered)
+static __device__ __forceinline__ float velo_unordered(int32_t ordered)
 {
     return __int_as_float(ordered ^ (ordered >> 31 & 0x7fffffff));
 }
 
-/* Never falls as y rises, whatever y is: of half millimetres around the beam. */
-static __device__ __forceinline__ uint32_t velo_bin_of(float y)
+/* Never falls as y rises, whatever y is: of half millimetres around the beam. Where it is no number, the
+ * first one, or with `last` the last. */
+static __device__ __forceinline__ uint32_t velo_bin_of(float y, bool last = false)
 {
-    const float at = y * 2 + (float)(VELO_BINS / 2), held = at > 0 ? at : 0;
-    return held < (float)(VELO_BINS - 1) ? (uint32_t)held : (uint32_t)(VELO_BINS - 1);
+    const float at = y * 2 + (float)(VELO_BINS / 2), top = (float)(VELO_BINS - 1);
+    return (uint32_t)(last ? fmaxf(fminf(at, top), 0) : fminf(fmaxf(at, 0), top));
 }
 
 /* Counts become ends: by one warp. */
@@ -85,8 +86,8 @@ static __device__ __noinline__ void velo_make_bins(velo_team<WARPS_OF> &team, Bi
         high = max(high, hit.z);
     }
     __syncwarp();
-    low = velo_number_of(slc_warp_least(velo_ordered(low)));
-    high = velo_number_of(slc_warp_greatest(velo_ordered(high)));
+    low = velo_unordered(slc_warp_least(velo_ordered(low)));
+    high = velo_unordered(slc_warp_greatest(velo_ordered(high)));
     if constexpr (WARPS_OF > 1) {
         if (lane == 0) {
             team.of_warp[threadIdx.x / 32] = __float_as_uint(low);
@@ -125,9 +126,7 @@ static __device__ __forceinline__ velo_span velo_near_line(const Bins &b, float 
     const float one = ty * (b.low_z - z), other = ty * (b.high_z - z);
     const float room = reach + 1e-5F * (fabsf(y) + fabsf(one) + fabsf(other)) + 1e-4F;
     const float low = (y + min(one, other)) - room, high = (y + max(one, other)) + room;
-    const bool known = low <= high; /* not of no numbers */
-    return {b.begin[known ? velo_bin_of(low) : 0],
-            b.begin[known ? velo_bin_of(high) + 1 : (uint32_t)VELO_BINS]};
+    return {b.begin[velo_bin_of(low)], b.begin[velo_bin_of(high, true) + 1]}; /* all, of no numbers */
 }
 
 #endif

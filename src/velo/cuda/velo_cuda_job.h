@@ -151,6 +151,8 @@ typedef struct slc_velo_cuda_job {
     slc_velo_cuda_vertex vertex;
     uint32_t from_words; /* or from hits */
     uint32_t teams;      /* several warps work on an event, not one */
+    uint32_t channels;   /* hits are wanted, which have them */
+    uint32_t ends;       /* states at the other end of tracks are wanted, too */
 
     /* In: what came, where the words of sensors are in it, and where they would begin sensor behind sensor;
      * of each event its kind, and events in the order of their work. */

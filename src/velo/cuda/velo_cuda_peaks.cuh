@@ -20,16 +20,18 @@ static __device__ __forceinline__ bool within(float v, float bound)
 }
 
 /* Usable tracks move together; the result is how many, more than there is room for at most. */
+template <uint32_t TEAM>
 static __device__ __forceinline__ uint32_t locate(const slc_velo_cuda_job &job, const finder &f,
-                                                  uint32_t first, uint32_t n_tracks)
+                                                  velo_team<TEAM> &team, uint32_t first, uint32_t n_tracks)
 {
+    enum { STEP = 32 * TEAM };
     const slc_velo_cuda_vertex &cuts = job.vertex;
     const slc_velo_cuda_states &s = job.beam;
     uint32_t n = 0;
 #pragma unroll 1
-    for (uint32_t base = 0; base < n_tracks && n + 32 <= SLC_VELO_CUDA_VERTEX_TRACKS; base += 32) {
-        const bool in = base + velo_lane() < n_tracks;
-        const uint32_t i = first + (in ? base + velo_lane() : base);
+    for (uint32_t base = 0; base < n_tracks && n + STEP <= SLC_VELO_CUDA_VERTEX_TRACKS; base += STEP) {
+        const bool in = base + velo_rank<TEAM>() < n_tracks;
+        const uint32_t i = first + (in ? base + velo_rank<TEAM>() : base);
         const float x = s.x[i], y = s.y[i], tx = s.tx[i], ty = s.ty[i];
         const float variance = s.pp[i] * cuts.variance_scale, place = (s.z[i] - cuts.z_min) / cuts.bin;
         const bool usable = in && within(x, 1e4F) && within(y, 1e4F) && within(tx, 1e4F) &&
@@ -40,60 +42,66 @@ static __device__ __forceinline__ uint32_t locate(const slc_velo_cuda_job &job, 
         const float variance_z = 1.0F / weight_z;
         const bool counted = chi2 < cuts.max_chi2 && variance_z < cuts.max_sigma_z * cuts.max_sigma_z;
         const float reach = sqrtf(7.0F * variance_z) / cuts.bin;
-        const uint32_t bits = __ballot_sync(velo_all_lanes, usable);
+        uint32_t all;
+        const uint32_t to = n + velo_team_place<TEAM>(team, usable, &all);
         if (usable) {
-            const uint32_t to = n + (uint32_t)__popc(bits & velo_lanes_below());
             f.s.row[to] = (uint16_t)(i - first);
             f.s.place[to] = place;
             f.s.reach[to] = counted ? reach : 0;
         }
-        n += (uint32_t)__popc(bits);
-        if (base + 32 < n_tracks && n + 32 > SLC_VELO_CUDA_VERTEX_TRACKS) {
+        n += all;
+        if (base + STEP < n_tracks && n + STEP > SLC_VELO_CUDA_VERTEX_TRACKS) {
             n = SLC_VELO_CUDA_VERTEX_TRACKS + 1;
         }
     }
-    __syncwarp();
+    velo_team_sync<TEAM>();
     return n;
 }
 
-/* f.group_end[g] becomes the end of group g, or, if they are to be filled, its beginning. */
+/* f.group_end[g] becomes the end of group g, or, if they are to be filled, its beginning: sums by the first
+ * warp, whose lanes have some behind each other. */
+template <uint32_t TEAM>
 static __device__ __forceinline__ void sum_groups(const slc_velo_cuda_job &job, const finder &f, uint32_t n,
                                                   bool begins)
 {
-    const uint32_t groups = job.vertex.bins / GROUP + 1;
-    __syncwarp(); /* the histogram was here */
+    const uint32_t groups = job.vertex.bins / GROUP + 2, rank = velo_rank<TEAM>();
+    velo_team_sync<TEAM>(); /* the histogram was here */
 #pragma unroll 1
-    for (uint32_t g = velo_lane(); g < groups + 1; g += 32) {
+    for (uint32_t g = rank; g < groups; g += 32 * TEAM) {
         f.group_end[g] = 0;
     }
-    __syncwarp();
+    velo_team_sync<TEAM>();
 #pragma unroll 1
-    for (uint32_t i = velo_lane(); i < n; i += 32) {
+    for (uint32_t i = rank; i < n; i += 32 * TEAM) {
         atomicAdd(&f.group_end[(uint32_t)(int32_t)f.s.place[i] / GROUP], 1U);
     }
-    __syncwarp();
-    uint32_t before = 0;
+    velo_team_sync<TEAM>();
+    if (velo_rank_of_warp<TEAM>() == 0) {
+        const uint32_t each = (groups + 31) / 32 | 1U; /* odd: each lane has its bank */
+        const uint32_t from = min(velo_lane() * each, groups), to = min(from + each, groups);
+        uint32_t sum = 0, all;
 #pragma unroll 1
-    for (uint32_t base = 0; base < groups + 1; base += 32) {
-        const uint32_t g = base + velo_lane();
-        const bool in = g < groups + 1;
-        const uint32_t mine = in ? f.group_end[g] : 0;
-        uint32_t all;
-        const uint32_t at = before + velo_sum_before(mine, &all);
-        if (in) {
-            f.group_end[g] = begins ? at : at + mine;
+        for (uint32_t g = from; g < to; g++) {
+            sum += f.group_end[g];
         }
-        before += all;
+        sum = velo_sum_before(sum, &all);
+#pragma unroll 1
+        for (uint32_t g = from; g < to; g++) {
+            const uint32_t mine = f.group_end[g];
+            f.group_end[g] = begins ? sum : sum + mine;
+            sum += mine;
+        }
+        __syncwarp();
     }
-    __syncwarp();
 }
 
-/* By rising group of bins, as they come in each: count, sum, fill. */
+/* By rising group of bins, as they come in each: count, sum, fill, which the first warp does. */
+template <uint32_t TEAM>
 static __device__ __forceinline__ void order_tracks(const slc_velo_cuda_job &job, const finder &f, uint32_t n)
 {
-    sum_groups(job, f, n, true);
+    sum_groups<TEAM>(job, f, n, true);
 #pragma unroll 1
-    for (uint32_t base = 0; base < n; base += 32) {
+    for (uint32_t base = velo_rank_of_warp<TEAM>() == 0 ? 0 : n; base < n; base += 32) {
         const uint32_t i = base + velo_lane();
         const uint32_t group = i < n ? (uint32_t)(int32_t)f.s.place[i] / GROUP : ~0U;
         const uint32_t same = __match_any_sync(velo_all_lanes, group);
@@ -110,12 +118,14 @@ static __device__ __forceinline__ void order_tracks(const slc_velo_cuda_job &job
     }
 }
 
+template <uint32_t TEAM>
 static __device__ __forceinline__ void collect(const slc_velo_cuda_job &job, const finder &f, uint32_t first,
                                                uint32_t n)
 {
     const slc_velo_cuda_states &s = job.beam;
+    velo_team_sync<TEAM>(); /* the order is there */
 #pragma unroll 1
-    for (uint32_t i = velo_lane(); i < n; i += 32) {
+    for (uint32_t i = velo_rank<TEAM>(); i < n; i += 32 * TEAM) {
         const uint32_t from = first + f.s.row[f.s.order[i]];
         /* Read before anything is written. */
         const float x = s.x[from], y = s.y[from], z = s.z[from], tx = s.tx[from], ty = s.ty[from];
@@ -128,7 +138,7 @@ static __device__ __forceinline__ void collect(const slc_velo_cuda_job &job, con
         f.s.w[i] = 1.0F / (pp * job.vertex.variance_scale);
         f.s.shares[i] = 0;
     }
-    __syncwarp();
+    velo_team_sync<TEAM>();
 }
 
 /* ---- the histogram ----------------------------------------------------------------------------------- */
@@ -192,29 +202,31 @@ static __device__ __forceinline__ void add_tracks(const finder &f, uint32_t bins
     }
 }
 
+template <uint32_t TEAM>
 static __device__ __forceinline__ void fill(const slc_velo_cuda_job &job, const finder &f,
                                             const reached &range, const float *places, const float *reaches,
                                             uint32_t n)
 {
-    const uint32_t bins = job.vertex.bins;
-    __syncwarp(); /* nobody looks at the one before any more */
+    enum { STEP = 32 * TEAM };
+    const uint32_t bins = job.vertex.bins, of_warp = velo_rank_of_warp<TEAM>();
+    velo_team_sync<TEAM>(); /* nobody looks at the one before any more */
 #pragma unroll 1
-    for (uint32_t b = range.low + velo_lane(); b < range.end; b += 32) {
+    for (uint32_t b = range.low + velo_rank<TEAM>(); b < range.end; b += STEP) {
         f.bin(b) = 0;
     }
 #pragma unroll 1
-    for (uint32_t w = velo_lane(); w < bins / 32 + 2; w += 32) { /* with a word without bits at the end */
+    for (uint32_t w = velo_rank<TEAM>(); w < bins / 32 + 2; w += STEP) { /* a word without bits at the end */
         f.above[w] = f.starts[w] = 0;
     }
-    __syncwarp();
+    velo_team_sync<TEAM>();
 #pragma unroll 1
-    for (uint32_t base = 0; base < n; base += 32) {
+    for (uint32_t base = of_warp; base < n; base += STEP) {
         const bool in = base + velo_lane() < n;
         add_tracks(f, bins, in ? places[base + velo_lane()] : 0, in ? reaches[base + velo_lane()] : 0);
     }
-    __syncwarp();
+    velo_team_sync<TEAM>();
 #pragma unroll 1
-    for (uint32_t base = range.low / 32 * 32; base < range.end; base += 32) {
+    for (uint32_t base = range.low / 32 * 32 + of_warp; base < range.end; base += STEP) {
         const uint32_t b = base + velo_lane();
         const bool above = b >= range.low && b < range.end && f.bin(b) > job.vertex.threshold;
         const uint32_t bits = __ballot_sync(velo_all_lanes, above);
@@ -222,7 +234,7 @@ static __device__ __forceinline__ void fill(const slc_velo_cuda_job &job, const 
             f.above[base / 32] = bits;
         }
     }
-    __syncwarp();
+    velo_team_sync<TEAM>();
 }
 
 /* ---- peaks ------------------------------------------------------------------------------------------- */

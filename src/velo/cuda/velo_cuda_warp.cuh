@@ -87,6 +87,18 @@ static __device__ __forceinline__ uint32_t velo_lanes_for(uint32_t n)
     return n > 16 ? 1 : n > 8 ? 2 : n > 4 ? 4 : 8;
 }
 
+/* A number that is no less than 0, above a code: what comes first is the least, numbers that are none last.
+ */
+static __device__ __forceinline__ unsigned long long velo_first_of(float number, uint32_t code)
+{
+    return (unsigned long long)__float_as_uint(number) << 32 | code;
+}
+
+static __device__ __forceinline__ float velo_number_of(unsigned long long first)
+{
+    return __uint_as_float((uint32_t)(first >> 32));
+}
+
 /* Lanes that are `apart`, 2 * apart, ... from each other get the least number of theirs, and the least code
  * of those that have it. */
 static __device__ __forceinline__ void velo_least_of_lanes(uint32_t apart, float &number, uint32_t &code)
@@ -153,6 +165,21 @@ static __device__ __forceinline__ uint32_t velo_team_sum_before(velo_team<WARPS_
     }
 }
 
+/* What the first thread says, to all of the team. */
+template <uint32_t WARPS_OF>
+static __device__ __forceinline__ uint32_t velo_team_told(velo_team<WARPS_OF> &team, uint32_t value)
+{
+    if constexpr (WARPS_OF > 1) {
+        __syncthreads(); /* all have done with what was told before */
+        if (threadIdx.x == 0) {
+            team.next = value;
+        }
+        __syncthreads();
+        value = team.next;
+    }
+    return value;
+}
+
 /* The next event of a kernel: the same for all of the team, n_events where there is none. */
 template <uint32_t WARPS_OF>
 static __device__ __forceinline__ uint32_t velo_next_event(velo_team<WARPS_OF> &team,
@@ -165,12 +192,7 @@ static __device__ __forceinline__ uint32_t velo_next_event(velo_team<WARPS_OF> &
     if constexpr (WARPS_OF == 1) {
         at = __shfl_sync(velo_all_lanes, at, 0);
     } else {
-        __syncthreads(); /* all have done with the event before */
-        if (threadIdx.x == 0) {
-            team.next = at;
-        }
-        __syncthreads();
-        at = team.next;
+        at = velo_team_told<WARPS_OF>(team, at);
     }
     const uint32_t n = job.head->n_events;
     return at < n ? job.order[at] : n;

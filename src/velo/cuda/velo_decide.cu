@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
  * The lines of a selection on a GPU, a warp an event, by the formulas of velo_select_core.h. Quantities of
- * tracks that a line asks for are worked out once, and lie where the search had its candidates; tracks that
- * pass a line are listed where it had what they wanted. Pairs are looked at in their order, 32 at a time:
- * which of them are, and so what is decided and what was cut short, is as it is one after the other.
+ * tracks that a line asks for are worked out once, of small batches by a team of warps of which the first
+ * then goes on alone, and lie where the search had its candidates; tracks that pass a line are listed where
+ * it had what they wanted. Pairs are looked at in their order, 32 at a time: which of them are, and so what
+ * is decided and what was cut short, is as it is one after the other.
  */
 #include "cuda/cuda_device.h"
 #include "velo/cuda/velo_cuda_kernels.h"
@@ -12,7 +13,8 @@
 
 namespace
 {
-enum { THREADS = SLC_VELO_CUDA_THREADS, BLOCKS = 8 };
+enum { WARPS = 4, BLOCKS = 8 };
+template <uint32_t TEAM> constexpr uint32_t threads_of = 32 * (TEAM > 1 ? TEAM : (uint32_t)WARPS);
 static_assert(sizeof(slc_velo_cuda_candidate) == SLC_VELO_TRACK_QUANTITIES * sizeof(float),
               "a track's quantities lie in its candidate");
 
@@ -67,11 +69,12 @@ __device__ __forceinline__ asked look_at(const slc_velo_cuda_job &job, uint32_t 
 }
 
 /* Of all tracks what some line asks for. */
+template <uint32_t TEAM>
 __device__ __forceinline__ void work_out(const slc_velo_cuda_job &job, const asked &a)
 {
     const slc_velo_sorted_selection &selection = *job.selection;
 #pragma unroll 1
-    for (uint32_t t = velo_lane(); t < a.n_tracks; t += 32) {
+    for (uint32_t t = velo_rank<TEAM>(); t < a.n_tracks; t += 32 * TEAM) {
         const slc_velo_select_state s = state_of(job, a.first + t);
 #pragma unroll 1
         for (uint32_t q = 0; q < SLC_VELO_TRACK_QUANTITIES; q++) {
@@ -81,7 +84,7 @@ __device__ __forceinline__ void work_out(const slc_velo_cuda_job &job, const ask
             }
         }
     }
-    __syncwarp();
+    velo_team_sync<TEAM>();
 }
 
 __device__ __forceinline__ bool event_passes(const asked &a, const slc_velo_sorted_line &line)
@@ -172,26 +175,28 @@ __device__ __forceinline__ bool line_passes(const slc_velo_cuda_job &job, const 
     return line.min_count == 0 || (pairs && enough_pairs(job, a, line, n, limited));
 }
 
-__global__ void __launch_bounds__(THREADS, BLOCKS / 2) decide(const slc_velo_cuda_job job)
+template <uint32_t TEAM>
+__global__ void __launch_bounds__(threads_of<TEAM>, BLOCKS / 2) decide(const slc_velo_cuda_job job)
 {
-    velo_team<1> team;
+    __shared__ velo_team<TEAM> team;
     const slc_velo_sorted_selection &selection = *job.selection;
     const uint32_t n = job.head->n_events;
-    for (uint32_t e = velo_next_event<1>(team, job, SLC_VELO_CUDA_NEXT_DECIDE); e < n;
-         e = velo_next_event<1>(team, job, SLC_VELO_CUDA_NEXT_DECIDE)) {
+    const bool is_first = velo_rank_of_warp<TEAM>() == 0;
+    for (uint32_t e = velo_next_event<TEAM>(team, job, SLC_VELO_CUDA_NEXT_DECIDE); e < n;
+         e = velo_next_event<TEAM>(team, job, SLC_VELO_CUDA_NEXT_DECIDE)) {
         unsigned long long lines = 0, limited = 0;
         if (job.flags[e] == 0) {
             const asked a = look_at(job, e);
-            work_out(job, a);
+            work_out<TEAM>(job, a);
 #pragma unroll 1
-            for (uint32_t k = 0; k < selection.n_lines; k++) {
+            for (uint32_t k = 0; is_first && k < selection.n_lines; k++) {
                 bool cut_short = false;
                 lines |= (unsigned long long)line_passes(job, a, selection.lines[k], &cut_short) << k;
                 limited |= (unsigned long long)cut_short << k;
                 __syncwarp(); /* the list is that of the next line */
             }
         }
-        if (velo_lane() == 0) {
+        if (velo_rank<TEAM>() == 0) {
             job.decided[e] = {lines, limited};
         }
     }
@@ -201,6 +206,11 @@ __global__ void __launch_bounds__(THREADS, BLOCKS / 2) decide(const slc_velo_cud
 slc_status slc_velo_cuda_decide(const slc_velo_cuda_job *job, uint32_t multiprocessors,
                                 struct CUstream_st *stream, slc_error *error)
 {
-    SLC_LAUNCH(decide, BLOCKS * multiprocessors, THREADS, 0, stream, *job);
+    if (job->teams != 0) {
+        SLC_LAUNCH((decide<SLC_VELO_CUDA_SMALL_TEAM>), BLOCKS * multiprocessors,
+                   threads_of<SLC_VELO_CUDA_SMALL_TEAM>, 0, stream, *job);
+    } else {
+        SLC_LAUNCH((decide<1>), BLOCKS * multiprocessors, threads_of<1>, 0, stream, *job);
+    }
     return slc_cuda_check(cudaGetLastError(), "deciding about the VELO's events", error);
 }

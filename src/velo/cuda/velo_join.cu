@@ -179,15 +179,16 @@ template <uint32_t TEAM> struct cells : velo_team<TEAM> {
     uint32_t one[CELLS / 32], two[CELLS / 32];
 };
 
-__device__ __forceinline__ int32_t cell_of(float slope, float width)
+__device__ __forceinline__ int32_t cell_of(float slope, float cells)
 {
-    const float at = slope / width;
+    const float at = slope * cells;
     return fabsf(at) < (float)FARTHEST ? (int32_t)floorf(at) : at < 0 ? -FARTHEST : FARTHEST;
 }
 
-__device__ __forceinline__ uint32_t place_of(int32_t x, int32_t y)
+constexpr uint32_t MIX_X = 73856093U, MIX_Y = 19349663U;
+__device__ __forceinline__ uint32_t place_of(uint32_t x, uint32_t y) /* times MIX_X, MIX_Y */
 {
-    const uint32_t mixed = (uint32_t)x * 73856093U ^ (uint32_t)y * 19349663U;
+    const uint32_t mixed = x ^ y;
     return (mixed ^ mixed >> 15) % CELLS;
 }
 
@@ -196,7 +197,7 @@ template <uint32_t TEAM>
 __device__ __forceinline__ void mark_alike(const slc_velo_cuda_job &job, const event &v, cells<TEAM> &s)
 {
     const slc_velo_cuda_ended &d = job.ended;
-    const float width = job.settings.merge_slope * 1.001F;
+    const float per_slope = 1.0F / (job.settings.merge_slope * 1.001F);
 #pragma unroll 4
     for (uint32_t k = velo_rank<TEAM>(); k < CELLS / 32; k += 32 * TEAM) {
         s.one[k] = s.two[k] = 0;
@@ -205,7 +206,8 @@ __device__ __forceinline__ void mark_alike(const slc_velo_cuda_job &job, const e
 #pragma unroll 1
     for (uint32_t t = velo_rank<TEAM>(); t < v.n; t += 32 * TEAM) {
         const uint32_t at = v.tracks + t;
-        const uint32_t place = place_of(cell_of(d.own_tx[at], width), cell_of(d.own_ty[at], width));
+        const uint32_t place = place_of((uint32_t)cell_of(d.own_tx[at], per_slope) * MIX_X,
+                                        (uint32_t)cell_of(d.own_ty[at], per_slope) * MIX_Y);
         const uint32_t bit = 1U << place % 32;
         if ((atomicOr(&s.one[place / 32], bit) & bit) != 0) {
             atomicOr(&s.two[place / 32], bit);
@@ -213,16 +215,21 @@ __device__ __forceinline__ void mark_alike(const slc_velo_cuda_job &job, const e
     }
     velo_team_sync<TEAM>();
 #pragma unroll 1
-    for (uint32_t t = velo_rank<TEAM>(); t < v.n; t += 32 * TEAM) {
-        const uint32_t at = v.tracks + t;
-        const int32_t x = cell_of(d.own_tx[at], width), y = cell_of(d.own_ty[at], width);
-        bool near = false;
+    for (uint32_t base = velo_rank_of_warp<TEAM>(); base < v.n; base += 32 * TEAM) {
+        const uint32_t at = v.tracks + min(base + velo_lane(), v.n - 1);
+        const uint32_t x = (uint32_t)cell_of(d.own_tx[at], per_slope) * MIX_X;
+        const uint32_t y = (uint32_t)cell_of(d.own_ty[at], per_slope) * MIX_Y;
+        uint32_t near = 0, row = y - MIX_Y;
+        __syncwarp(); /* else lanes go on by themselves */
 #pragma unroll 1
-        for (int32_t k = 0; k < 9; k++) {
-            const uint32_t place = place_of(x + k % 3 - 1, y + k / 3 - 1);
-            near = near || ((k == 4 ? s.two : s.one)[place / 32] >> place % 32 & 1U) != 0;
+        for (uint32_t k = 0; k < 3; k++, row += MIX_Y) {
+            const uint32_t low = place_of(x - MIX_X, row), mid = place_of(x, row),
+                           high = place_of(x + MIX_X, row);
+            const uint32_t *middle = k == 1 ? s.two : s.one;
+            near |= s.one[low / 32] >> low % 32 | middle[mid / 32] >> mid % 32 |
+                    s.one[high / 32] >> high % 32;
         }
-        d.alike[at] = near;
+        d.alike[at] = near & 1;
     }
     velo_team_sync<TEAM>();
 }

@@ -1,9 +1,10 @@
 /* SPDX-License-Identifier: Apache-2.0
  *
- * Primary vertices on a GPU, a team an event, of which one warp does all but the fit of vertices far apart:
- * velo_vertex.c has the steps, velo_vertex.simd.c the formulas. Tracks lie in the lanes. Sums have the
- * processor's sixteen accumulators: those of lanes 0 to 15, which get two tracks at a time, one after the
- * other. x and y of a fitted track have the same error.
+ * Primary vertices on a GPU, a team an event: all warps locate tracks, fill the histogram and fit vertices
+ * far apart, and what comes one after the other the first does. Velo_vertex.c has the steps,
+ * velo_vertex.simd.c the formulas. Tracks lie in the lanes. Sums have the processor's sixteen accumulators:
+ * those of lanes 0 to 15, which get two tracks at a time, one after the other. x and y of a fitted track have
+ * the same error.
  */
 #include "cuda/cuda_device.h"
 #include "velo/cuda/velo_cuda_kernels.h"
@@ -348,25 +349,27 @@ __device__ __forceinline__ uint32_t store(const slc_velo_cuda_job &job, const fi
 /* ---- an event ---------------------------------------------------------------------------------------- */
 
 /* Places and reaches of tracks with chi2 > 9 to every vertex; returns how many. */
-__device__ __forceinline__ uint32_t leave(const finder &f, uint32_t n)
+template <uint32_t TEAM>
+__device__ __forceinline__ uint32_t leave(const finder &f, vertex_team<TEAM> &team, uint32_t n)
 {
     uint32_t left = 0;
+    velo_team_sync<TEAM>(); /* shares are as they stay */
 #pragma unroll 1
-    for (uint32_t base = 0; base < n; base += 32) {
-        const uint32_t i = base + velo_lane();
+    for (uint32_t base = 0; base < n; base += 32 * TEAM) {
+        const uint32_t i = base + velo_rank<TEAM>();
         const bool in = i < n;
         const uint32_t at = f.s.order[in ? i : base];
         const float reach = f.s.reach[at];
         const bool free = in && f.s.shares[i] < 0.0111089965F && reach > 0;
-        const uint32_t bits = __ballot_sync(velo_all_lanes, free);
+        uint32_t all;
+        const uint32_t to = left + velo_team_place<TEAM>(team, free, &all);
         if (free) {
-            const uint32_t to = left + (uint32_t)__popc(bits & velo_lanes_below());
             f.s.left_place[to] = f.s.place[at];
             f.s.left_reach[to] = reach;
         }
-        left += (uint32_t)__popc(bits);
+        left += all;
     }
-    __syncwarp();
+    velo_team_sync<TEAM>();
     return left;
 }
 
@@ -379,46 +382,53 @@ struct progress {
     bool later, again; /* later: the second look, at tracks that are left over; again: vertices move */
 };
 
-/* What comes before a fit: looks for peaks, at all tracks or at those that are left over. Is there a fit? A
- * team has room for all bins. */
+/* What comes before a fit: looks for peaks, at all tracks or at those that are left over. Is there a fit? The
+ * first warp of a team knows; a team has room for all bins. */
 template <uint32_t TEAM>
-__device__ __forceinline__ bool look(const slc_velo_cuda_job &job, const finder &f, uint32_t first,
-                                     uint32_t n_tracks, progress &p)
+__device__ __forceinline__ bool look(const slc_velo_cuda_job &job, const finder &f, vertex_team<TEAM> &team,
+                                     uint32_t first, uint32_t n_tracks, progress &p)
 {
     const uint32_t before = p.seeds;
-    const bool later = p.later;
+    const bool later = p.later, is_first = velo_rank_of_warp<TEAM>() == 0;
     if (!later) {
-        p.n = locate(job, f, first, n_tracks);
+        p.n = locate<TEAM>(job, f, team, first, n_tracks);
         if (p.n > SLC_VELO_CUDA_VERTEX_TRACKS) {
             p.seeds = NO_ROOM;
             return false;
         }
     }
-    const uint32_t in_histogram = later ? leave(f, p.n) : p.n;
+    const uint32_t in_histogram = later ? leave<TEAM>(f, team, p.n) : p.n;
     const bool looks = later ? (float)in_histogram > job.vertex.min_tracks && before < SLC_VELO_MAX_PRIMARIES
                              : p.n > 0;
     if (looks) {
         const float *places = later ? f.s.left_place : f.s.place;
         const float *reaches = later ? f.s.left_reach : f.s.reach;
-        const reached range = reach_of(job, places, reaches, in_histogram);
+        const reached range = TEAM == 1 ? reach_of(job, places, reaches, in_histogram)
+                                        : reached{0, job.vertex.bins};
         if (TEAM == 1 && range.end > range.low + f.room) { /* never later, as those are some of all */
             p.seeds = TOO_WIDE;
             return false;
         }
         finder at = f;
-        at.low = TEAM == 1 ? range.low : 0;
-        fill(job, at, range, places, reaches, in_histogram);
-        p.seeds = find_peaks(job, at, before, later ? job.vertex.min_tracks : job.vertex.min_peak);
+        at.low = range.low;
+        fill<TEAM>(job, at, range, places, reaches, in_histogram);
+        if (is_first) {
+            p.seeds = find_peaks(job, at, before, later ? job.vertex.min_tracks : job.vertex.min_peak);
+        }
+        p.seeds = velo_team_told<TEAM>(team, p.seeds);
     }
     if (!later) {
         if (p.seeds == 0) {
             return false;
         }
-        order_tracks(job, f, p.n);
-        collect(job, f, first, p.n);
+        order_tracks<TEAM>(job, f, p.n);
+        collect<TEAM>(job, f, first, p.n);
     }
     if (later && p.seeds > before) {
-        sum_groups(job, f, p.n, false); /* which lay where the histogram is */
+        sum_groups<TEAM>(job, f, p.n, false); /* which lay where the histogram is */
+    }
+    if (!is_first) {
+        return false;
     }
     if (p.seeds > before && !open_windows(job, f, before, p.seeds)) {
         p.seeds = NO_ROOM;
@@ -433,7 +443,7 @@ __device__ __forceinline__ bool look(const slc_velo_cuda_job &job, const finder 
 }
 
 /* Looks twice: at all tracks, and at those that are left over. All warps of a team come here; what one of
- * them does alone, the first does, and it alone knows how many vertices are in seeds in the end. */
+ * them does alone, the first does, and it alone knows whether there was room in the end. */
 template <uint32_t TEAM>
 __device__ __forceinline__ uint32_t find_vertices(const slc_velo_cuda_job &job, const finder &f,
                                                   vertex_team<TEAM> &team, uint32_t first, uint32_t n_tracks)
@@ -444,9 +454,9 @@ __device__ __forceinline__ uint32_t find_vertices(const slc_velo_cuda_job &job, 
     uint32_t fits = 0; /* behind the second look */
 #pragma unroll 1
     for (;;) {
-        bool fit = false;
-        if (is_first) {
-            fit = looks ? look<TEAM>(job, f, first, n_tracks, p) : p.again && fits < 2;
+        bool fit = is_first && p.again && fits < 2;
+        if (looks) {
+            fit = look<TEAM>(job, f, team, first, n_tracks, p);
         }
         uint32_t n = p.seeds;
         if constexpr (TEAM > 1) {

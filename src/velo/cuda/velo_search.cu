@@ -106,20 +106,17 @@ __device__ __forceinline__ best_seed straightest(const slc_velo_cuda_hit &hit, c
         const slc_velo_cuda_hit from = down.hit(place);
         const float length = hit.z - from.z, tx = (hit.x - from.x) / length, ty = (hit.y - from.y) / length;
         const velo_span near = velo_near_line(up, hit.y, hit.z, ty, reach);
-        float least = limit;
-        uint32_t of = 0;
+        unsigned long long least = velo_first_of(limit, 0);
 #pragma unroll 1
         for (const slc_velo_cuda_hit *at = up.hit + near.begin + hits.mine, *end = up.hit + near.end;
              at < end; at += hits.lanes) {
             const slc_velo_cuda_hit to = *at;
             const float scatter = velo_scatter(to.x - hit.x, to.y - hit.y, to.z - hit.z, tx, ty);
-            const uint32_t up_place = (uint32_t)to.key;
-            const bool better = scatter < least || (scatter == least && up_place < of);
-            of = better ? up_place : of;
-            least = better ? scatter : least;
+            least = min(least, velo_first_of(scatter, (uint32_t)to.key));
         }
-        if (least < best.scatter) {
-            best = {least, r << PAIR_AT | place << DOWN_AT | of};
+        const float scatter = velo_number_of(least);
+        if (scatter < best.scatter) {
+            best = {scatter, r << PAIR_AT | place << DOWN_AT | (uint32_t)least};
         }
     }
     velo_least_of_lanes(32 / (pairs.lanes * hits.lanes), best.scatter, best.code);
@@ -340,23 +337,20 @@ __device__ __forceinline__ void want(const slc_velo_cuda_job &job, const event &
         const uint32_t at = v.tracks + i;
         const slc_velo_cuda_candidate c = job.candidates[at];
         const velo_span near = looks ? velo_near_line(s.table.bins, c.y, c.z, c.ty, reach) : velo_span{0, 0};
-        float best = max_scatter;
-        uint32_t wanted = 0;
+        unsigned long long first = velo_first_of(max_scatter, 0);
 #pragma unroll 1
         for (const slc_velo_cuda_hit *of = s.table.bins.hit + near.begin, *end = s.table.bins.hit + near.end;
              of < end; of++) {
             const slc_velo_cuda_hit hit = *of;
             const float scatter = velo_scatter(hit.x - c.x, hit.y - c.y, hit.z - c.z, c.tx, c.ty);
-            const uint32_t place = (uint32_t)hit.key;
-            const bool better = scatter < best || (scatter == best && place < wanted);
-            wanted = better ? place : wanted;
-            best = better ? scatter : best;
+            first = min(first, velo_first_of(scatter, (uint32_t)hit.key));
         }
-        wanted = best < max_scatter ? wanted : (uint32_t)NONE;
+        const float best = velo_number_of(first);
+        const uint32_t wanted = best < max_scatter ? (uint32_t)first : (uint32_t)NONE;
         job.best[at] = best;
         job.wanted[at] = (uint16_t)wanted;
         if (wanted != NONE) {
-            atomicMin(&s.lines.extend[wanted], (unsigned long long)__float_as_uint(best) << 32 | i);
+            atomicMin(&s.lines.extend[wanted], velo_first_of(best, i));
         }
     }
     velo_team_sync<TEAM>();

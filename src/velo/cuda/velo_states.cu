@@ -162,8 +162,10 @@ __device__ __forceinline__ void fit_track(const slc_velo_cuda_job &job, slc_velo
     float odd = keep(job.beam, at, l, z_beam, z_beam - z, noise) + chi2 * 0;
     job.chi2[at] = chi2;
     job.backward[at] = (uint8_t)back;
-    z = pass(fit, t, true, noise, l, &none);
-    odd += keep(job.end, at, l, fit.end_z, fit.end_z - z, noise);
+    if (job.ends != 0) {
+        z = pass(fit, t, true, noise, l, &none);
+        odd += keep(job.end, at, l, fit.end_z, fit.end_z - z, noise);
+    }
     if (!(odd == 0)) {
         atomicOr(&job.flags[e], (uint32_t)SLC_VELO_CUDA_FIT);
     }
