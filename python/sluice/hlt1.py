@@ -16,6 +16,7 @@ docs/howto/hlt1.md.
 from __future__ import annotations
 
 import json
+import math
 import os
 import tempfile
 from collections.abc import Mapping
@@ -104,7 +105,7 @@ class Muons:
 @dataclass(frozen=True)
 class Performance:
     """What comparing with truth has come to. ``categories`` by name ("long_p5_eta25"), ``momentum_of`` for 3, 5, 10, 20, 40 and 80
-    GeV on; trigger tracks are long ones of p > 3 GeV and pT > 0.5 GeV. ``muons``, ``others`` and ``ghost_muons``: of tracks that are a
+    GeV on; trigger tracks are long ones of p > 3 GeV and pT > 0.5 GeV. Fractions and widths of nothing are NaN. ``muons``, ``others`` and ``ghost_muons``: of tracks that are a
     muon's, another particle's, nobody's."""
 
     events: int
@@ -136,12 +137,12 @@ class Performance:
     @property
     def ghost_rate(self) -> float:
         """The fraction of long tracks that are no particle's."""
-        return self.ghosts / max(1, self.long_tracks)
+        return self.ghosts / self.long_tracks if self.long_tracks > 0 else math.nan
 
     @property
     def trigger_ghost_rate(self) -> float:
         """The same of trigger tracks."""
-        return self.trigger_ghosts / max(1, self.trigger_tracks)
+        return self.trigger_ghosts / self.trigger_tracks if self.trigger_tracks > 0 else math.nan
 
 
 def check(paths: Paths, **options: Any) -> Performance:

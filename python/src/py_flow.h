@@ -104,6 +104,8 @@ const char *core_path(PyObject *object, PyObject **bytes);
 /* Numbers as a member of a dict. False with an error set. */
 bool core_put_u64(PyObject *dict, const char *name, uint64_t value);
 bool core_put_double(PyObject *dict, const char *name, double value);
+/* What is made of n entries is no number without any. */
+bool core_put_double_of(PyObject *dict, const char *name, double value, uint64_t n);
 /* `dict`, or NULL, which takes it, if `good` is false. */
 PyObject *core_whole(PyObject *dict, bool good);
 bool core_put(PyObject *dict, const char *name, PyObject *value); /* takes the value, which may be NULL */

@@ -32,6 +32,11 @@ bool core_put_double(PyObject *dict, const char *name, double value)
     return core_put(dict, name, PyFloat_FromDouble(value));
 }
 
+bool core_put_double_of(PyObject *dict, const char *name, double value, uint64_t n)
+{
+    return core_put_double(dict, name, n > 0 ? value : Py_NAN);
+}
+
 PyObject *core_whole(PyObject *dict, bool good)
 {
     if (!good) {

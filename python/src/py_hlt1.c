@@ -198,10 +198,11 @@ static PyObject *categories_of(const slc_hlt1_check *check)
 static PyObject *momentum_of(const slc_histogram *h)
 {
     PyObject *made = PyDict_New();
-    return core_whole(made, made != NULL && core_put_u64(made, "n", h->under + h->inside + h->over) &&
-                                core_put_double(made, "median", slc_histogram_quantile(h, 0.5)) &&
-                                core_put_double(made, "mean", slc_histogram_mean(h)) &&
-                                core_put_double(made, "sigma68", slc_histogram_half_width(h)));
+    const uint64_t n = h->under + h->inside + h->over;
+    return core_whole(made, made != NULL && core_put_u64(made, "n", n) &&
+                                core_put_double_of(made, "median", slc_histogram_quantile(h, 0.5), n) &&
+                                core_put_double_of(made, "mean", slc_histogram_mean(h), h->inside) &&
+                                core_put_double_of(made, "sigma68", slc_histogram_half_width(h), n));
 }
 
 static PyObject *momenta_of(const slc_hlt1_check *check)
@@ -222,8 +223,8 @@ static PyObject *muons_of(const slc_hlt1_muon_counts *c)
     const slc_fraction fraction = slc_fraction_of(c->is_muon, c->tracks);
     return core_whole(made, made != NULL && core_put_u64(made, "tracks", c->tracks) &&
                                 core_put_u64(made, "is_muon", c->is_muon) &&
-                                core_put_double(made, "fraction", fraction.value) &&
-                                core_put_double(made, "fraction_sigma", fraction.sigma));
+                                core_put_double_of(made, "fraction", fraction.value, c->tracks) &&
+                                core_put_double_of(made, "fraction_sigma", fraction.sigma, c->tracks));
 }
 
 static PyObject *performance_of(const slc_hlt1_check *check)

@@ -21,34 +21,37 @@ static PyObject *histogram_of(const slc_histogram *h)
                       made != NULL && core_put_double(made, "low", h->low) &&
                           core_put_double(made, "high", h->high) && core_put(made, "counts", bins_of(h)) &&
                           core_put_u64(made, "under", h->under) && core_put_u64(made, "over", h->over) &&
-                          core_put_double(made, "mean", slc_histogram_mean(h)) &&
-                          core_put_double(made, "rms", slc_histogram_rms(h)) &&
-                          core_put_double(made, "half_width_68", slc_histogram_half_width(h)));
+                          core_put_double_of(made, "mean", slc_histogram_mean(h), h->inside) &&
+                          core_put_double_of(made, "rms", slc_histogram_rms(h), h->inside) &&
+                          core_put_double_of(made, "half_width_68", slc_histogram_half_width(h),
+                                             h->under + h->inside + h->over));
 }
 
 PyObject *velo_category(const slc_velo_category_counts *c)
 {
     PyObject *made = PyDict_New();
-    const double matched = c->matched > 0 ? (double)c->matched : 1.0;
+    const double matched = (double)c->matched;
     const slc_fraction efficiency = slc_fraction_of(c->found, c->reconstructible);
     return core_whole(
         made, made != NULL && core_put_u64(made, "reconstructible", c->reconstructible) &&
                   core_put_u64(made, "found", c->found) && core_put_u64(made, "matched", c->matched) &&
                   core_put_u64(made, "clones", c->clones) &&
-                  core_put_double(made, "efficiency", efficiency.value) &&
-                  core_put_double(made, "efficiency_sigma", efficiency.sigma) &&
-                  core_put_double(made, "clone_rate", slc_fraction_of(c->clones, c->matched).value) &&
-                  core_put_double(made, "purity", c->purity_sum / matched) &&
-                  core_put_double(made, "hit_efficiency", c->hit_efficiency_sum / matched));
+                  core_put_double_of(made, "efficiency", efficiency.value, c->reconstructible) &&
+                  core_put_double_of(made, "efficiency_sigma", efficiency.sigma, c->reconstructible) &&
+                  core_put_double_of(made, "clone_rate", slc_fraction_of(c->clones, c->matched).value,
+                                     c->matched) &&
+                  core_put_double_of(made, "purity", c->purity_sum / matched, c->matched) &&
+                  core_put_double_of(made, "hit_efficiency", c->hit_efficiency_sum / matched, c->matched));
 }
 
 static PyObject *category_of(const slc_velo_category_counts *c)
 {
     PyObject *made = velo_category(c);
-    const double matched = c->matched > 0 ? (double)c->matched : 1.0;
-    return core_whole(made, made != NULL &&
-                                core_put_double(made, "first_hits", c->first_hits_sum / matched) &&
-                                core_put_double(made, "last_hits", c->last_hits_sum / matched));
+    const double matched = (double)c->matched;
+    return core_whole(made,
+                      made != NULL &&
+                          core_put_double_of(made, "first_hits", c->first_hits_sum / matched, c->matched) &&
+                          core_put_double_of(made, "last_hits", c->last_hits_sum / matched, c->matched));
 }
 
 static PyObject *categories_of(const slc_velo_check *check)
@@ -171,10 +174,11 @@ static PyObject *vertices_of(const slc_velo_check *check)
         const slc_velo_vertex_counts *c = &check->vertices[i];
         const slc_fraction efficiency = slc_fraction_of(c->found, c->reconstructible);
         PyObject *of = PyDict_New();
-        of = core_whole(of, of != NULL && core_put_u64(of, "reconstructible", c->reconstructible) &&
-                                core_put_u64(of, "found", c->found) &&
-                                core_put_double(of, "efficiency", efficiency.value) &&
-                                core_put_double(of, "efficiency_sigma", efficiency.sigma));
+        of = core_whole(of,
+                        of != NULL && core_put_u64(of, "reconstructible", c->reconstructible) &&
+                            core_put_u64(of, "found", c->found) &&
+                            core_put_double_of(of, "efficiency", efficiency.value, c->reconstructible) &&
+                            core_put_double_of(of, "efficiency_sigma", efficiency.sigma, c->reconstructible));
         good = core_put(made, slc_velo_vertex_category_name((slc_velo_vertex_category)i), of);
     }
     return core_whole(made, good);
@@ -187,8 +191,8 @@ PyObject *velo_performance(const slc_velo_check *check)
     return core_whole(made, made != NULL && core_put_u64(made, "events", check->events) &&
                                 core_put_u64(made, "tracks", check->tracks) &&
                                 core_put_u64(made, "ghosts", check->ghosts) &&
-                                core_put_double(made, "ghost_rate", ghosts.value) &&
-                                core_put_double(made, "ghost_rate_sigma", ghosts.sigma) &&
+                                core_put_double_of(made, "ghost_rate", ghosts.value, check->tracks) &&
+                                core_put_double_of(made, "ghost_rate_sigma", ghosts.sigma, check->tracks) &&
                                 core_put_u64(made, "mc_hits", check->mc_hits) &&
                                 core_put_u64(made, "mc_hits_found", check->mc_hits_found) &&
                                 core_put(made, "categories", categories_of(check)) &&

@@ -4,6 +4,7 @@
 from __future__ import annotations
 
 import json
+import math
 import os
 import subprocess
 from pathlib import Path
@@ -125,7 +126,8 @@ def test_what_is_wrong(tmp_path):
         with sluice.hlt1.open(tmp_path / "velo.mdf", geometry=FOLDER) as reader:
             assert [one.long_tracks.n_rows for one in reader] == [0]
         performance = sluice.hlt1.check(tmp_path / "velo.mdf", geometry=FOLDER)
-    assert performance.long_tracks == 0 and performance.ghost_rate == 0 and performance.events == 2
+    assert performance.long_tracks == 0 and math.isnan(performance.ghost_rate) and performance.events == 2
+    assert performance.muons.tracks == 0 and math.isnan(performance.muons.fraction) and math.isnan(performance.momentum.median)
 
 
 def test_small_batches_as_of_the_command():
