@@ -24,6 +24,22 @@
 #define SLC_DYNAMIC_SHARED(type, name) extern __shared__ __align__(16) type name[]
 #endif
 
+/* As many of BLOCKS blocks of THREADS threads as a multiprocessor of this generation can hold, which is what
+ * __launch_bounds__ may ask for. */
+#ifdef __CUDA_ARCH__
+template <uint32_t THREADS, uint32_t BLOCKS>
+constexpr uint32_t slc_blocks_there = [] {
+    constexpr uint32_t arch = __CUDA_ARCH__;
+    constexpr bool small = arch == 860 || arch == 870;
+    constexpr uint32_t threads = arch == 750 ? 1024 : small || arch == 890 || arch >= 1200 ? 1536 : 2048;
+    constexpr uint32_t most = arch == 750 || small ? 16 : arch == 890 ? 24 : 32, fit = threads / THREADS;
+    constexpr uint32_t there = most < fit ? most : fit;
+    return BLOCKS < there ? BLOCKS : there;
+}();
+#else
+template <uint32_t THREADS, uint32_t BLOCKS> constexpr uint32_t slc_blocks_there = BLOCKS;
+#endif
+
 /* The least and the greatest number of a whole warp, of 32 bits: an instruction where the GPU has one. */
 template <typename number> __device__ __forceinline__ number slc_warp_least(number value)
 {

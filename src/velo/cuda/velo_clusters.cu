@@ -508,7 +508,8 @@ __device__ __forceinline__ void cluster_module(const slc_velo_cuda_job &job, nod
     __syncwarp();
 }
 
-__global__ void __launch_bounds__(32 * WARPS, BLOCKS) find_clusters(const slc_velo_cuda_job job)
+__global__ void __launch_bounds__(32 * WARPS, slc_blocks_there<32 * WARPS, BLOCKS>)
+    find_clusters(const slc_velo_cuda_job job)
 {
     __shared__ nodes_of_module<FEW> shared[WARPS];
     const uint32_t warp = threadIdx.x / 32, n = job.head->n_events * SLC_VELO_MODULES;

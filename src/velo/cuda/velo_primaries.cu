@@ -485,7 +485,7 @@ __device__ __forceinline__ uint32_t find_vertices(const slc_velo_cuda_job &job, 
 }
 
 template <uint32_t TEAM>
-__global__ void __launch_bounds__(32 * TEAM, TEAM > 1 ? TEAM_BLOCKS : BLOCKS)
+__global__ void __launch_bounds__(32 * TEAM, slc_blocks_there<32 * TEAM, (TEAM > 1 ? TEAM_BLOCKS : BLOCKS)>)
     find_primaries(const slc_velo_cuda_job job, uint32_t room, uint32_t only_later)
 {
     SLC_DYNAMIC_SHARED(uint32_t, shared);
