@@ -203,6 +203,9 @@ static slc_status reserve_output(const slc_pet_cuda_call *r, slc_pet_cuda_output
     }
     const size_t more = bytes + bytes / 2; /* pieces differ little */
     slc_status status = slc_cuda_memory_reserve(stream, &output->device, more, "PET pairs", r->error);
+    if (status == SLC_OK) { /* what lies between columns goes along */
+        status = slc_cuda_fill(stream, output->device.at, 0, output->device.size, r->error);
+    }
     return status == SLC_OK ? slc_cuda_pinned_reserve(stream, &output->host, more, "PET pairs", r->error)
                             : status;
 }

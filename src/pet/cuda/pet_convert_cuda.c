@@ -292,6 +292,8 @@ static slc_status reserve(slc_pet_convert_cuda *s, size_t n, size_t *zero, slc_e
     if (status == SLC_OK && work > s->work.size) {
         status = slc_cuda_memory_reserve(s->stream, &s->work, s->work.size > 0 ? work + work / 4 : work,
                                          "the conversion of PET frames", error);
+        /* Clocks of modules without a frame are moved whole, though nobody asks what they are. */
+        status = status == SLC_OK ? slc_cuda_fill(s->stream, s->work.at, 0, s->work.size, error) : status;
     }
     (void)lay_rows(job, s->rows.at);
     (void)lay_work(job, s->work.at, zero);
