@@ -216,7 +216,7 @@ static void tell_input(slc_hlt1_job *job, const slc_flow_item *end, uint64_t cut
     const slc_io_totals *read = &end->totals;
     const uint64_t lost = read->lost_events - cut;
     const bool damaged = end->damage[0] != '\0' && (lost > 0 || cut == 0);
-    job->totals.lost_events += lost;
+    job->totals.lost_events += lost + slc_faults_of(&job->input_faults, SLC_FAULT_EVENT_CROSSINGS);
     job->totals.incomplete_events += read->incomplete_events;
     if (lost > 0 || (damaged && read->incomplete_events == 0)) {
         slc_cli_say("hlt1", "%s; %llu event%s lost, %llu read", damaged ? end->damage : end->path,

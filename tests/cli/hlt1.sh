@@ -246,6 +246,19 @@ grep -q "retina.mdf: 1 of 10 events have no super-pixels: their hits of the VELO
     fail "the read-out's clusters were not told: $(cat err)"
 equal "and without them" "$(key one.json "o['retina_events']")" 0
 
+# An event of several bunch crossings is lost.
+python3 - "$ten" <<'PYTHON' || fail "no event of several crossings made"
+import struct, sys
+data = bytearray(open(sys.argv[1], "rb").read())
+at, = struct.unpack_from("<I", data)
+data[at + 48 + 4] = 48 # the type of the second event's first bank
+open("crossings.mdf", "wb").write(data)
+PYTHON
+run hlt1 crossings.mdf --geometry "$folder" --json -q --no-checksum
+equal "crossings" "$(key out "o['events'], o['lost_events'], o['faults'], o['clusters'][1], o['ut_hits'][1], o['long_tracks'][1]")" \
+    "(10, 1, {'event_crossings': 1}, 0, 0, 0)"
+grep -q "crossings.mdf: 1 × event_crossings" err || fail "crossings: $(cat err)"
+
 # All events left out by the cut: a result, and not an end without a word.
 run hlt1 "$ten" --geometry "$folder" --json -q --gec-ut-scifi 1 -o none.h5
 want 0
