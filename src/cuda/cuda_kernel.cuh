@@ -53,6 +53,11 @@ template <typename number> __device__ __forceinline__ number slc_warp_least(numb
 #endif
 }
 
+template <typename number> __device__ __forceinline__ number slc_warp_greatest(number value)
+{
+    return static_cast<number>(~slc_warp_least(static_cast<number>(~value)));
+}
+
 /* The sum of a whole warp's. */
 static __device__ __forceinline__ uint32_t slc_warp_sum(uint32_t value)
 {
@@ -64,11 +69,6 @@ static __device__ __forceinline__ uint32_t slc_warp_sum(uint32_t value)
     }
     return value;
 #endif
-}
-
-template <typename number> __device__ __forceinline__ number slc_warp_greatest(number value)
-{
-    return static_cast<number>(~slc_warp_least(static_cast<number>(~value)));
 }
 
 #endif

@@ -118,23 +118,10 @@ __device__ __forceinline__ void count_kind(packed_counts *counts, kind is)
 
 enum { COUNTS = 8 }; /* the members of slc_pet_cuda_converted before `singles`, in their order */
 
-/* Over all lanes. */
-__device__ __forceinline__ uint32_t sum_of(uint32_t value)
-{
-#if __CUDA_ARCH__ >= 800
-    return __reduce_add_sync(ALL_LANES, value);
-#else
-    for (int step = 16; step > 0; step /= 2) {
-        value += __shfl_xor_sync(ALL_LANES, value, step);
-    }
-    return value;
-#endif
-}
-
 __device__ void add_counts(const packed_counts &counts, uint32_t lane, uint32_t *sums)
 {
-    const uint32_t a = sum_of(counts.a), b = sum_of(counts.b);
-    const uint32_t c = sum_of(counts.c);
+    const uint32_t a = slc_warp_sum(counts.a), b = slc_warp_sum(counts.b);
+    const uint32_t c = slc_warp_sum(counts.c);
     if (lane < COUNTS) {
         const uint32_t sum = (lane < 3 ? a : lane < 6 ? b : c) >> 10 * (lane % 3) & 1023;
         if (sum > 0) {
@@ -354,7 +341,7 @@ __global__ void __launch_bounds__(THREADS, BLOCKS) convert(const slc_pet_cuda_co
     packed_counts counts = {0, 0, 0};
     load(frames, words);
     find(job, frames, words, &singles, keys, &counts);
-    const uint32_t kept_here = sum_of(static_cast<unsigned>(__popc(singles.keep)));
+    const uint32_t kept_here = slc_warp_sum(static_cast<unsigned>(__popc(singles.keep)));
     if (lane == 0) {
         shared.kept[warp] = kept_here;
     }
